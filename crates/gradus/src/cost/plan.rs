@@ -85,7 +85,10 @@ impl Cost {
         let intervals: Vec<_> = blocks
             .iter()
             .filter(whole)
-            .map(|block| Interval { bytes: round(block.bytes), steps: block.life.made..=block.life.last })
+            .map(|block| BlockInterval {
+                bytes: round(block.bytes),
+                steps: block.life.made..=block.life.last,
+            })
             .collect();
         let (offsets, bytes, live) = smallest(&intervals);
         let mut offsets = offsets.into_iter();
@@ -150,15 +153,15 @@ impl Cost {
 }
 
 /// Bytes that are needed at some steps.
-struct Interval {
+struct BlockInterval {
     bytes: u128,
     steps: RangeInclusive<usize>,
 }
 
 /// The bytes that are needed from each step on at which they change.
-fn live_from(intervals: &[Interval]) -> BTreeMap<usize, u128> {
+fn live_from(intervals: &[BlockInterval]) -> BTreeMap<usize, u128> {
     let mut changes: BTreeMap<usize, (u128, u128)> = BTreeMap::new();
-    for Interval { bytes, steps } in intervals {
+    for BlockInterval { bytes, steps } in intervals {
         changes.entry(*steps.start()).or_default().0 += bytes;
         changes.entry(steps.end() + 1).or_default().1 += bytes;
     }
@@ -175,14 +178,14 @@ fn live_from(intervals: &[Interval]) -> BTreeMap<usize, u128> {
 ///
 /// Where placing in the order of the run leaves gaps, intervals are placed by decreasing peak of
 /// the bytes alive with them. Then the interval that ends the arena is placed first, repeatedly.
-fn smallest(intervals: &[Interval]) -> (Vec<u128>, u128, u128) {
+fn smallest(intervals: &[BlockInterval]) -> (Vec<u128>, u128, u128) {
     let live = live_from(intervals);
     let least = live.values().copied().max().unwrap_or(0);
     let (mut best, mut bytes) = in_time(intervals);
     let Some(beside) = living_beside(intervals).filter(|_| bytes > least) else {
         return (best, bytes, least);
     };
-    let most = |it: &Interval| live.range(it.steps.clone()).map(|(_, &bytes)| bytes).max();
+    let most = |it: &BlockInterval| live.range(it.steps.clone()).map(|(_, &bytes)| bytes).max();
     let mut order: Vec<_> = (0..intervals.len()).collect();
     order.sort_by_cached_key(|&index| Reverse((most(&intervals[index]), intervals[index].bytes)));
     for _ in 0..ROUNDS {
@@ -201,12 +204,12 @@ fn smallest(intervals: &[Interval]) -> (Vec<u128>, u128, u128) {
 }
 
 /// Places intervals as an allocator does during a run: each in the smallest free range.
-fn in_time(intervals: &[Interval]) -> (Vec<u128>, u128) {
+fn in_time(intervals: &[BlockInterval]) -> (Vec<u128>, u128) {
     let (mut offsets, mut end) = (vec![0; intervals.len()], 0);
     // Free ranges below the end: bytes by offset, and the reverse.
     let (mut free, mut by_size) = (BTreeMap::<u128, u128>::new(), BTreeSet::<(u128, u128)>::new());
     let mut ending: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    for (index, Interval { bytes, steps }) in intervals.iter().enumerate() {
+    for (index, BlockInterval { bytes, steps }) in intervals.iter().enumerate() {
         while let Some(ended) = ending.first_entry().filter(|ended| ended.key() < steps.start()) {
             for index in ended.remove() {
                 let (mut offset, mut bytes) = (offsets[index], intervals[index].bytes);
@@ -243,7 +246,7 @@ fn in_time(intervals: &[Interval]) -> (Vec<u128>, u128) {
 }
 
 /// The intervals that share a step with each; nothing if they are too many pairs.
-fn living_beside(intervals: &[Interval]) -> Option<Vec<Vec<usize>>> {
+fn living_beside(intervals: &[BlockInterval]) -> Option<Vec<Vec<usize>>> {
     let mut beside = vec![Vec::new(); intervals.len()];
     let (mut living, mut pairs) = (Vec::<usize>::new(), 0);
     for (index, interval) in intervals.iter().enumerate() {
@@ -263,7 +266,7 @@ fn living_beside(intervals: &[Interval]) -> Option<Vec<Vec<usize>>> {
 
 /// Places intervals one after another, each in the smallest gap between those that are alive with
 /// it.
-fn in_order(intervals: &[Interval], beside: &[Vec<usize>], order: &[usize]) -> (Vec<u128>, u128) {
+fn in_order(intervals: &[BlockInterval], beside: &[Vec<usize>], order: &[usize]) -> (Vec<u128>, u128) {
     let (mut offsets, mut end) = (vec![None; intervals.len()], 0);
     for &index in order {
         let bytes = intervals[index].bytes;

@@ -281,7 +281,7 @@ impl Scratch {
 }
 
 /// A block of the result.
-struct Part<'a, T> {
+struct ResultPart<'a, T> {
     matrix: usize,
     row: usize,
     column: usize,
@@ -318,11 +318,11 @@ pub fn multiply<T: Send, E: Send>(
             let mut rest: Vec<_> = out.chunks_mut(columns).map(|row| row.chunks_mut(block.columns)).collect();
             for column in (0..columns).step_by(block.columns) {
                 let rows = rest.iter_mut().filter_map(Iterator::next).collect();
-                parts.push(Part { matrix, row: at * block.rows, column, rows });
+                parts.push(ResultPart { matrix, row: at * block.rows, column, rows });
             }
         }
     }
-    let work = |scratch: &mut Scratch, part: Part<'_, T>| {
+    let work = |scratch: &mut Scratch, part: ResultPart<'_, T>| {
         let columns = part.rows.first().map_or(0, |row| row.len());
         let of = Sizes { rows: part.rows.len(), inner: sizes.inner, columns };
         products[part.matrix].sums(scratch, of, [part.row, part.column], options, &check)?;

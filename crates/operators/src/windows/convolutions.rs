@@ -88,7 +88,7 @@ impl Rows for Columns<'_> {
 }
 
 /// The second factor of a convolution: the elements below the windows.
-enum Elements<'a> {
+enum WindowElements<'a> {
     /// Elements of the input, for windows of one element.
     Plain(Matrix<'a>),
     /// Lines of planes with padding.
@@ -97,12 +97,12 @@ enum Elements<'a> {
     Columns(Columns<'a>),
 }
 
-impl Elements<'_> {
+impl WindowElements<'_> {
     fn rows(&self) -> &dyn Rows {
         match self {
-            Elements::Plain(rows) => rows,
-            Elements::Shifted(rows) => rows,
-            Elements::Columns(rows) => rows,
+            WindowElements::Plain(rows) => rows,
+            WindowElements::Shifted(rows) => rows,
+            WindowElements::Columns(rows) => rows,
         }
     }
 }
@@ -136,7 +136,7 @@ impl Convolution {
         };
         let plain = self.axes.iter().all(plain);
         let products = self.batch * self.groups;
-        cx.reserve(product(products, 3 * size_of::<Elements<'_>>()) + AxisTaps::bytes(&self.axes))?;
+        cx.reserve(product(products, 3 * size_of::<WindowElements<'_>>()) + AxisTaps::bytes(&self.axes))?;
         let planes = match layout {
             Some(layout) if !plain => Some(layout.write(self, cx, x)?),
             _ => None,
@@ -148,14 +148,14 @@ impl Convolution {
                 Matrix { numbers: weights.range(of_group..of_group + outer * depth), row: depth, column: 1 };
             let channel = at * inner;
             if let Some(planes) = &planes {
-                return (weights, Elements::Shifted(planes.shifted(channel, inner)));
+                return (weights, WindowElements::Shifted(planes.shifted(channel, inner)));
             }
             let own =
                 if depth == 0 { x.range(0..0) } else { x.range(channel * size..(channel + inner) * size) };
             let elements = if plain {
-                Elements::Plain(Matrix { numbers: own, row: size, column: 1 })
+                WindowElements::Plain(Matrix { numbers: own, row: size, column: 1 })
             } else {
-                Elements::Columns(Columns { axes: &axes, planes: own, taps, size })
+                WindowElements::Columns(Columns { axes: &axes, planes: own, taps, size })
             };
             (weights, elements)
         });

@@ -42,12 +42,12 @@ pub(super) struct PlaneLayout {
 /// Planes that are written so, and the first element of each line of windows.
 pub(super) struct Planes {
     layout: PlaneLayout,
-    elements: Elements,
+    elements: PlaneElements,
     starts: Vec<usize>,
     line: usize,
 }
 
-enum Elements {
+enum PlaneElements {
     Singles(Vec<[u8; 4]>),
     Doubles(Vec<f64>),
 }
@@ -56,8 +56,8 @@ impl Planes {
     /// The elements below the windows of a product, of the channels from one on.
     pub(super) fn shifted(&self, channel: usize, channels: usize) -> kernel::Shifted<'_> {
         let all = match &self.elements {
-            Elements::Singles(all) => Numbers::Singles(all),
-            Elements::Doubles(all) => Numbers::Doubles(all),
+            PlaneElements::Singles(all) => Numbers::Singles(all),
+            PlaneElements::Doubles(all) => Numbers::Doubles(all),
         };
         let plane = self.layout.all;
         kernel::Shifted {
@@ -159,7 +159,7 @@ impl PlaneLayout {
                 let scratch = || vec![0.0; self.each];
                 let all = out[..planes * self.all].chunks_mut(self.each);
                 share(all.enumerate(), options, scratch, plane)?;
-                Elements::Singles(out)
+                PlaneElements::Singles(out)
             }
             Numbers::Doubles(_) => {
                 let mut out = vec![0.0; len];
@@ -169,7 +169,7 @@ impl PlaneLayout {
                     Ok::<_, gradus_core::Error>(())
                 };
                 share(out[..planes * self.all].chunks_mut(self.each).enumerate(), options, || (), plane)?;
-                Elements::Doubles(out)
+                PlaneElements::Doubles(out)
             }
         };
         Ok(Planes { starts: self.starts(of), layout: self, elements, line })

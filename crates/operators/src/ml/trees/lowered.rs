@@ -97,7 +97,7 @@ fn levels(roots: &[usize], states: &[TestState]) -> Result<usize> {
 }
 
 /// The tables of the states, as constants, and what they are compared as.
-struct Tables {
+struct TreeTables {
     dtype: DType,
     features: LoweredValue,
     values: LoweredValue,
@@ -113,8 +113,8 @@ fn single(value: f64) -> f32 {
     nearest_f32(Number::Float(value))
 }
 
-impl Tables {
-    fn of(l: &mut Lowering<'_>, states: &[TestState]) -> Result<Tables> {
+impl TreeTables {
+    fn of(l: &mut Lowering<'_>, states: &[TestState]) -> Result<TreeTables> {
         let numbers = || states.iter().map(|state| state.value);
         let exact = numbers().all(|value| value.is_nan() || f64::from(single(value)) == value);
         let dtype = if l.dtype_of(0)? == DType::F32 && exact { DType::F32 } else { DType::F64 };
@@ -134,7 +134,7 @@ impl Tables {
             l.list(&list)
         };
         let number = |state: &TestState| tests.iter().position(|test| *test == state.test).unwrap_or(0);
-        Ok(Tables {
+        Ok(TreeTables {
             dtype,
             features: list(&|state| state.feature)?,
             children: [list(&|state| state.children[0])?, list(&|state| state.children[1])?],
@@ -190,7 +190,7 @@ impl Tables {
 
 /// The state that each tree ends in, a row for each sample.
 fn ends(l: &mut Lowering<'_>, roots: &[usize], states: &[TestState]) -> Result<LoweredValue> {
-    let (levels, tables) = (levels(roots, states)?, Tables::of(l, states)?);
+    let (levels, tables) = (levels(roots, states)?, TreeTables::of(l, states)?);
     let mut x = matrix_of_samples(l)?;
     if l.dtype_of(0)? != tables.dtype {
         x = l.cast(x, tables.dtype)?;
