@@ -60,7 +60,7 @@ pub fn bear(model: &Model) {
     let mut options = FoldOptions::default();
     options.max_constant = 1 << 12;
     if let Ok(folded) = within("folding", || model.fold(&options)) {
-        match within("reading what is folded", || model.edited(&folded.edit)) {
+        match within("reading what is folded", || model.edited(&folded.model)) {
             Ok(folded) => {
                 agree(model, &folded);
                 let mut verify = VerifyOptions::default();

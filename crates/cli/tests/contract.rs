@@ -6,7 +6,7 @@
 
 mod common;
 
-use common::{folder, gradus, misused};
+use common::{folder, gradus, misused, prints};
 use gradus::dim::Symbols;
 use serde_json::Value;
 use snapbox::str;
@@ -28,6 +28,57 @@ fn contracts_are_written_to_files_and_printed() {
     gradus(&models).assert().code(0).stdout_eq("");
     assert!(folder.join("all/heads.onnx.h").is_file() && folder.join("all/range.xml.h").is_file());
     std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn shapes_for_other_programs_meet_the_conditions() {
+    let heads = ["infer", "examples/heads.onnx", "--range", "batch=1..8", "--range", "seq=2..100", "--emit"];
+    prints(
+        &[&heads[..], &["trtexec", "--assume", "seq % 32 == 0"]].concat(),
+        str![[r#"
+--minShapes=x:1x32x8 --optShapes=x:4x64x8 --maxShapes=x:8x96x8
+
+"#]],
+    );
+    prints(
+        &[&heads[..], &["ort"]].concat(),
+        str![[r#"
+trt_profile_min_shapes=x:1x2x8
+trt_profile_opt_shapes=x:4x51x8
+trt_profile_max_shapes=x:8x100x8
+
+"#]],
+    );
+    prints(
+        &[&heads[..], &["triton"]].concat(),
+        str![[r#"
+name: "heads"
+platform: "onnxruntime_onnx"
+max_batch_size: 8
+input [
+  {
+    name: "x"
+    data_type: TYPE_FP32
+    dims: [ -1, 8 ]
+  }
+]
+output [
+  {
+    name: "y"
+    data_type: TYPE_FP32
+    dims: [ 2, -1, 4 ]
+  }
+]
+
+"#]],
+    );
+    misused(
+        &["infer", "examples/heads.onnx", "--emit", "trtexec", "--range", "batch=1..8"],
+        str![[r#"
+error: examples/heads.onnx: no profile: largest size of "seq" is unknown, expected --range 'seq=FIRST..LAST'
+
+"#]],
+    );
 }
 
 #[test]

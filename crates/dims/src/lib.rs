@@ -281,6 +281,22 @@ impl Symbols {
         }
     }
 
+    /// Gives a symbol that was made for something unknown the name by which others know it; false if
+    /// it is none of these, or the name is one of another.
+    pub fn rename(&mut self, dim: Dim, name: &str) -> bool {
+        let Some(index) = self.as_symbol_index(dim) else { return false };
+        let at = gradus_core::convert::usize_of_u32(index);
+        let is_taken = self.names.contains_key(name) || self.fixed.contains_key(name);
+        if self.named[at].origin == Origin::Input || is_taken {
+            return false;
+        }
+        let name: Arc<str> = name.into();
+        self.names.remove(&self.named[at].name);
+        self.names.insert(name.clone(), index);
+        self.named[at].name = name;
+        true
+    }
+
     fn make(&mut self, name: &str, origin: Origin, bounds: Bounds) -> Dim {
         let index = gradus_core::convert::small_u32(self.named.len());
         let name: Arc<str> = name.into();

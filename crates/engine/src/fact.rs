@@ -11,7 +11,7 @@ use gradus_core::float::Parts;
 use gradus_core::tensor::byte_len;
 use gradus_core::{Class, DType, Number, Shape, Tensor, Value};
 
-use crate::dim::Dim;
+use crate::dim::{Dim, Symbols};
 use crate::schema::{Typed, ValueType};
 
 /// Dimensions, or elements that are integers. Shared, because graphs repeat them.
@@ -79,6 +79,42 @@ pub enum Elements {
     /// The first element and the difference of neighbours in row-major order: costs nothing,
     /// however many there are.
     Progression(Arc<(Dim, Dim)>),
+    /// The smallest and the largest of integers, in whatever order they are: of all, or of those at
+    /// each index of the last axis.
+    Extremes(Arc<[Extremes]>),
+}
+
+/// The smallest and the largest element of a tensor of integers that has elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Extremes {
+    /// The minimum.
+    pub min: Dim,
+    /// The maximum.
+    pub max: Dim,
+    /// True if both are elements wherever there are any; otherwise none is beyond them.
+    pub attained: bool,
+}
+
+impl Extremes {
+    /// The elements in that range.
+    pub fn elements(self) -> Elements {
+        Elements::Extremes(Arc::new([self]))
+    }
+
+    /// The range of the elements of both.
+    pub fn joined(self, other: Extremes, symbols: &mut Symbols) -> Option<Extremes> {
+        Some(Extremes {
+            min: symbols.min(self.min, other.min)?,
+            max: symbols.max(self.max, other.max)?,
+            attained: self.attained && other.attained,
+        })
+    }
+
+    /// The same range, of a tensor that may lack the elements at its ends.
+    #[must_use]
+    pub const fn of_some(self) -> Extremes {
+        Extremes { attained: false, ..self }
+    }
 }
 
 /// A float that is a fraction of integers, perhaps symbolic.
@@ -168,7 +204,9 @@ impl TensorFact {
         match &self.elements {
             Elements::Known(_) => true,
             Elements::Integers(all) => all.iter().all(|dim| dim.known().is_some()),
-            Elements::Unknown | Elements::Fractions(_) | Elements::Progression(_) => false,
+            Elements::Unknown | Elements::Fractions(_) | Elements::Progression(_) | Elements::Extremes(_) => {
+                false
+            }
         }
     }
 
@@ -199,7 +237,9 @@ impl TensorFact {
                 let numbers = numbers.collect::<Option<Vec<_>>>()?;
                 Tensor::from_numbers(self.dtype?, self.shape()?, numbers, Rules::IEEE).ok()
             }
-            Elements::Unknown | Elements::Fractions(_) | Elements::Progression(_) => None,
+            Elements::Unknown | Elements::Fractions(_) | Elements::Progression(_) | Elements::Extremes(_) => {
+                None
+            }
         }
     }
 }

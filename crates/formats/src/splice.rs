@@ -49,6 +49,15 @@ impl Splice {
         self.len == 0
     }
 
+    /// Returns true if these are the bytes of a range of the source, and no others.
+    pub(crate) fn is_copy_of(&self, range: Range<usize>) -> bool {
+        match self.parts.as_slice() {
+            [] => range.is_empty(),
+            [Own::Source(only)] => *only == range,
+            _ => false,
+        }
+    }
+
     /// The parts, in order.
     pub fn parts(&self) -> impl Iterator<Item = Part<'_>> {
         let mut rest = &self.fresh[..];
@@ -121,7 +130,8 @@ impl Splice {
     }
 
     /// This splice of what `first` makes of a source, as a splice of the source.
-    pub(crate) fn after(&self, first: &Splice) -> Splice {
+    ///
+    pub fn after(&self, first: &Splice) -> Splice {
         let mut starts = Vec::with_capacity(first.parts.len());
         let mut end = 0;
         for part in first.parts() {

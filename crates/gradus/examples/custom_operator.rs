@@ -97,7 +97,7 @@ pub fn main() -> Result<()> {
     assert_eq!(outputs["y"].tensor()?.to_i64()?, [7, 8, 7, 8, 7, 8]);
 
     // Folding computes the node whose input is a constant. The folded model keeps the operator.
-    let folded = model.edited(&model.fold(&FoldOptions::default())?.edit)?;
+    let folded = model.edited(&model.fold(&FoldOptions::default())?.model)?;
     let operators: Vec<_> = folded.graph().nodes().iter().map(|node| &*node.operator.name).collect();
     assert_eq!(operators, ["Repeat", "Constant"]);
     let outputs = folded.run([("x", Tensor::vector(&[7i64]))])?;

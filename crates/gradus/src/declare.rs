@@ -66,12 +66,12 @@ impl Model {
         self.with_input_types(types)
     }
 
-    /// The edit that declares what was inferred: of the values that nodes compute, and of inputs
+    /// The model that declares what was inferred: of the values that nodes compute, and of inputs
     /// and outputs where the model leaves a dimension open, or where what was given fixes one.
     ///
     /// # Errors
     /// [`gradus_core::Kind::Unsupported`] if models like it are not edited.
-    pub fn declared(&self, inference: &Inference, given: &InferOptions) -> Result<Edit> {
+    pub fn declared(&self, inference: &Inference, given: &InferOptions) -> Result<graph::Model> {
         self.file_of()?;
         let graph = self.graph();
         let telling = Telling::new(self.source(), inference.symbols(), given);
@@ -84,7 +84,7 @@ impl Model {
         let computed = graph.nodes().iter().flat_map(|node| node.outputs.iter().copied().flatten());
         let all = graph.inputs().iter().chain(graph.outputs()).copied().chain(computed);
         let types = all.filter(|id| seen.insert(*id)).filter_map(told).collect();
-        Ok(Edit { types, ..Edit::keeping(0..graph.nodes().len()) })
+        self.source().apply(&Edit { types, ..Edit::keeping(0..graph.nodes().len()) })
     }
 }
 

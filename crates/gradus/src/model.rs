@@ -6,12 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use gradus_core::convert::u64_of;
-use gradus_core::graph::edit::Edit;
-use gradus_core::graph::{OperatorId, Standard};
+use gradus_core::graph::Standard;
 use gradus_core::{Error, Kind, Limits, Result, Value, graph};
 use gradus_formats::openvino::Written;
-use gradus_formats::{Files, InMemory, Sniffed, Splice, onnx, openvino, paddle, sniff};
+use gradus_formats::{Files, InMemory, Sniffed, onnx, openvino, paddle, sniff};
 
 use crate::files::{Folder, Spliced, map_within};
 use crate::operator::Operator;
@@ -249,49 +247,35 @@ impl Model {
         self.spared.iter().any(|spared| is_same(spared, path))
     }
 
-    /// The model that an edit makes of it, in memory; elements of constants stay in the files that
-    /// they are in.
+    /// The model whose graphs are those of another that was [made of it](Model::fold): one that was
+    /// read from a file is written in memory and read again; elements of constants stay in the files
+    /// that they are in.
     ///
     /// # Errors
     /// [`Kind::Unsupported`] if models like it are not written.
-    pub fn edited(&self, edit: &Edit) -> Result<Model> {
+    pub fn edited(&self, to: &graph::Model) -> Result<Model> {
+        if self.bytes.is_none() {
+            return Ok(self.with_source(to.clone()));
+        }
         let (bytes, files) = self.file_of()?;
         let (edited, files) = if self.source().standard == Standard::OpenVino {
-            let (written, bin) = self.rewritten(edit)?;
+            let (written, bin) = self.rewritten(to)?;
             let files: Arc<dyn Files> = Arc::new(Spliced::new(&written.bin, &bin));
             (written.xml.to_bytes(bytes)?, files)
         } else {
-            (onnx::edit_model(bytes, self.source(), edit)?.to_bytes(bytes)?, files.clone())
+            (onnx::edit_model(bytes, self.source(), to)?.to_bytes(bytes)?, files.clone())
         };
         let model = self.options().with_files(&edited, "", files)?;
         Ok(Model { file: self.file.clone(), edited: true, ..model })
     }
 
-    /// The ONNX model in which the bodies of functions take the place of their calls, in memory.
-    pub(crate) fn without_functions(&self, functions: &HashSet<OperatorId>) -> Result<Model> {
-        self.spliced(|bytes| onnx::inline_functions(bytes, self.source(), functions))
-    }
-
-    /// The ONNX model in which the bodies of functions are edited, in memory.
-    pub(crate) fn with_bodies(&self, edits: &[(usize, Edit)]) -> Result<Model> {
-        self.spliced(|bytes| onnx::edit_bodies(bytes, self.source(), edits))
-    }
-
-    fn spliced(&self, splice: impl FnOnce(&Bytes) -> Result<Splice>) -> Result<Model> {
-        let (bytes, files) = self.file_of()?;
-        let spliced = splice(bytes)?;
-        self.limits().allow_bytes(0, u128::from(u64_of(spliced.len())))?;
-        let model = self.options().with_files(&spliced.to_bytes(bytes)?, "", files.clone())?;
-        Ok(Model { file: self.file.clone(), edited: true, ..model })
-    }
-
-    /// The files that an edit makes of an OpenVINO model, and the file of constants that parts of
+    /// The files in which the graphs of an OpenVINO model are those of another, and the file of constants that parts of
     /// one are in.
-    pub(crate) fn rewritten(&self, edit: &Edit) -> Result<(Written, Bytes)> {
+    pub(crate) fn rewritten(&self, to: &graph::Model) -> Result<(Written, Bytes)> {
         let (bytes, files) = self.file_of()?;
         let bin = files.open(&self.beside);
         let len = bin.as_ref().map_or(0, Bytes::len);
-        match (openvino::edit_model(bytes, len, self.source(), edit), bin) {
+        match (openvino::edit_model(bytes, len, self.source(), to), bin) {
             (Ok(written), bin) => Ok((written, bin.unwrap_or_default())),
             // A model without constants needs no such file.
             (Err(_), Err(error)) | (Err(error), Ok(_)) => Err(error),
@@ -337,8 +321,8 @@ impl Model {
 
     /// Values of the main graph that parts of the file mention which are no graph.
     pub(crate) fn mentioned(&self) -> Result<HashSet<String>> {
-        let (bytes, _) = self.file_of()?;
-        if self.source().standard == Standard::Onnx { onnx::mentioned(bytes) } else { Ok(HashSet::new()) }
+        let file = self.bytes.as_ref().filter(|_| self.source().standard == Standard::Onnx);
+        file.map_or_else(|| Ok(HashSet::new()), onnx::mentioned)
     }
 
     /// Compiles the main graph as far as the outputs of those names need it: values of the graph,

@@ -204,8 +204,8 @@ fn works_survive_a_system_without_large_pieces() {
         ("infer", &|model| model.infer(&InferOptions::default()).map(drop)),
         ("fold", &|model| {
             let folded = model.fold(&all)?;
-            model.save_edited(&folded.edit, folder.join("m.onnx"))?;
-            let folded = model.edited(&folded.edit)?;
+            model.save_edited(&folded.model, folder.join("m.onnx"))?;
+            let folded = model.edited(&folded.model)?;
             folded
                 .convert(Standard::OpenVino, &ConvertOptions::default())?
                 .model

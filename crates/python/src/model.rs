@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use gradus::check::{CheckOptions, OutputCheck, VerifyOptions};
-use gradus::contract::Language;
+use gradus::contract::{Deployment, Language};
 use gradus::conversion::{ConvertOptions, Converted, Runtime};
 use gradus::fold::{FoldOptions, Folded, RuleSet};
 use gradus::formats::InMemory;
@@ -433,9 +433,12 @@ impl Model {
         sizes: GivenSizes<'_>,
         limits: GivenLimits,
     ) -> PyResult<String> {
-        let language: Language = language.parse().or_raise()?;
         let options = InferOptions::of(said_of_inputs(sizes)?);
         let model = self.within(&limits)?;
+        if let Ok(to) = language.parse::<Deployment>() {
+            return engine(py, || model.deployment(&options, to, name)).or_raise();
+        }
+        let language: Language = language.parse().or_raise()?;
         Ok(engine(py, || model.contract(&options)).or_raise()?.source(language, name))
     }
 
@@ -474,8 +477,8 @@ impl Model {
         let folded = engine(py, || {
             let model = read(model)?;
             let begin = Instant::now();
-            let Folded { edit, report, .. } = model.fold(&options)?;
-            let after = model.edited(&edit)?;
+            let Folded { model: folded, report, .. } = model.fold(&options)?;
+            let after = model.edited(&folded)?;
             let mut of_runs = VerifyOptions::default();
             (of_runs.sizes, of_runs.seed) = (options.sizes.clone(), SEED);
             of_runs.sizes.inputs.extend(values);

@@ -5,7 +5,7 @@ use std::hash::Hash;
 use foldhash::HashMap;
 use gradus::cost::{Cost, Counts};
 use gradus::graph::{Attribute, Graph, Node, Origin, ValueId};
-use gradus::infer::{Completeness, Inference, When};
+use gradus::infer::{Completeness, Inference};
 use gradus::text::escaped;
 use gradus::{DType, Dim, Fact, TensorFact, diff};
 use serde::Serialize;
@@ -305,13 +305,8 @@ pub(crate) fn data(graph: &Graph, cost: &mut Cost) -> PageData {
     let totals = totals(cost, &mut formulas);
     let conditions = inference.conditions().iter().map(|of| {
         let relation = of.relation?;
-        let when = match &of.when {
-            When::Always => &[][..],
-            When::If(all) => all,
-            When::Perhaps => return None,
-        };
         Some(PageCondition {
-            when: when.iter().map(|of| formulas.relation(of)).collect(),
+            when: of.when.guards()?.iter().map(|of| formulas.relation(of)).collect(),
             holds: formulas.relation(&relation),
             text: text(&of.text),
             place: text(&of.node),

@@ -163,7 +163,7 @@ pub(crate) enum RuntimeName {
     Openvino,
 }
 
-/// The form that contracts are written in.
+/// The form in which sizes that the model runs with are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Emit {
     /// A module of Rust, without dependencies and without `std`.
@@ -174,6 +174,12 @@ pub(crate) enum Emit {
     Python,
     /// Expressions as JSON (docs/json.md).
     Json,
+    /// Arguments of TensorRT's trtexec: smallest, middle and largest shapes.
+    Trtexec,
+    /// A config.pbtxt of Triton.
+    Triton,
+    /// Options of ONNX Runtime's TensorRT provider.
+    Ort,
 }
 
 impl Emit {
@@ -184,6 +190,8 @@ impl Emit {
             Emit::C => "h",
             Emit::Python => "py",
             Emit::Json => "json",
+            Emit::Trtexec | Emit::Ort => "txt",
+            Emit::Triton => "pbtxt",
         }
     }
 }

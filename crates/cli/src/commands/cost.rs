@@ -78,6 +78,14 @@ struct FitJson {
     symbol: String,
     most: Option<i64>,
     bytes: u128,
+    limit: Option<LimitJson>,
+}
+
+/// The condition that the next size does not meet, though it fits.
+#[derive(Serialize)]
+struct LimitJson {
+    message: String,
+    place: String,
 }
 
 /// Runs `gradus cost`: prints parameters, operations, bytes and memory of models.
@@ -192,7 +200,12 @@ fn cost_json<'a>(
         operators: sums(operators),
         groups: sums(groups),
         nodes: nodes.collect(),
-        fit: fit.map(|fit| FitJson { symbol: fit.symbol.to_string(), most: fit.most, bytes: fit.bytes }),
+        fit: fit.map(|fit| FitJson {
+            symbol: fit.symbol.to_string(),
+            most: fit.most,
+            bytes: fit.bytes,
+            limit: fit.limit.map(|(message, place)| LimitJson { message, place }),
+        }),
         assumptions: Remark::assumptions(inference),
         warnings: Remark::warnings(inference),
         problems: Remark::problems(inference),
@@ -306,8 +319,15 @@ fn write_text(
         writeln!(out, "in place: {}", most(peak))?;
     }
     match fit {
-        Some(Fit { symbol, most: Some(most), bytes, .. }) => {
-            writeln!(out, "largest {} that fits: {most}, with {bytes} bytes", escaped(symbol))?;
+        Some(Fit { symbol, most: Some(most), bytes, limit, .. }) => {
+            let limit = limit.as_ref().map(|(text, node)| format!("; more does not run: {text} ({node})"));
+            let limit = limit.unwrap_or_default();
+            writeln!(
+                out,
+                "largest {} that fits: {most}, with {bytes} bytes{}",
+                escaped(symbol),
+                escaped(&limit)
+            )?;
         }
         Some(Fit { symbol, bytes, .. }) => {
             writeln!(out, "no {} fits: the smallest needs {bytes} bytes", escaped(symbol))?;

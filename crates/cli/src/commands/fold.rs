@@ -200,7 +200,7 @@ fn one(
     let measures = options.rules.may_change_floats();
     let mut checks = Checks::default();
     if measures || !args.no_verify {
-        let after = model.edited(&folded.edit)?;
+        let after = model.edited(&folded.model)?;
         let of_runs = of_runs(args, &model, &options.sizes, begin.elapsed())?;
         if !args.no_verify {
             checks.verified = Some(verified(args, &model, &after, options.rules, &of_runs)?);
@@ -212,7 +212,7 @@ fn one(
     let len = |path: &Path| std::fs::metadata(path).map_or(0, |file| file.len());
     let is_ir = model.source().standard == Standard::OpenVino;
     let before = len(path) + if is_ir { len(&path.with_extension("bin")) } else { 0 };
-    let sizes = ByteCounts { before, after: model.save_edited(&folded.edit, to)? };
+    let sizes = ByteCounts { before, after: model.save_edited(&folded.model, to)? };
     if args.json {
         let json = json(path, to, sizes, &folded.report, &checks);
         output::write_json(out, &json)?;

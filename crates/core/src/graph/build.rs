@@ -208,8 +208,10 @@ impl Builder {
             let outer = self.reference(&graph.value(inner).name);
             Capture { outer, inner }
         });
-        let captures = captures.collect();
-        Arc::make_mut(graph).captures = captures;
+        let captures: Vec<_> = captures.collect();
+        if graph.captures != captures {
+            Arc::make_mut(graph).captures = captures;
+        }
     }
 
     /// The graph.

@@ -8,7 +8,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::{Attribute, Model, OperatorId, Type};
+use super::{Attribute, Type};
 use crate::tensor::Tensor;
 
 /// The replacement of a name, wherever it is read.
@@ -27,29 +27,6 @@ pub struct Edit {
     pub gone: HashSet<Arc<str>>,
     /// Types that are declared of values: of inputs and outputs in place of what the file says.
     pub types: Vec<(Arc<str>, Type)>,
-    /// The changes that are made before, in order; the edit is about the last one's model (main
-    /// graphs of ONNX).
-    pub before: Vec<Stage>,
-}
-
-/// A change of a model, and the model that it makes.
-#[derive(Clone, Debug)]
-pub struct Stage {
-    /// The change.
-    pub change: Change,
-    /// The changed model.
-    pub model: Arc<Model>,
-}
-
-/// A change of a model.
-#[derive(Clone, Debug)]
-pub enum Change {
-    /// The bodies of these functions, which no other function calls, take the place of their calls.
-    Inlined(HashSet<OperatorId>),
-    /// An edit, before which nothing is changed.
-    Edited(Edit),
-    /// Edits of the bodies of functions, by their number in the model.
-    Bodies(Vec<(usize, Edit)>),
 }
 
 /// A node to be written, or several.

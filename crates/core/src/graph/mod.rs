@@ -6,6 +6,7 @@
 //! mean is not known here. Graphs are made by a [`Builder`], which checks that every value is
 //! defined once and that nodes can be put in order.
 
+mod apply;
 mod attribute;
 mod build;
 pub mod edit;
@@ -19,6 +20,7 @@ use std::sync::{Arc, OnceLock};
 
 use smallvec::SmallVec;
 
+pub use apply::OPSET_OF_MADE;
 pub use attribute::{Attribute, Content};
 pub use build::Builder;
 pub use ports::{Port, Ports, Slices};
@@ -388,6 +390,7 @@ pub struct Constant {
     dtype: DType,
     shape: Shape,
     elements: Elements,
+    position: Option<Position>,
 }
 
 #[derive(Clone, Debug)]
@@ -408,7 +411,18 @@ pub trait Stored: Send + Sync + fmt::Debug {
 impl Constant {
     /// A constant whose elements will be read later, and be of that type and shape.
     pub fn stored(dtype: DType, shape: Shape, elements: Arc<dyn Stored>) -> Constant {
-        Constant { dtype, shape, elements: Elements::Stored(elements, Arc::default()) }
+        Constant { dtype, shape, elements: Elements::Stored(elements, Arc::default()), position: None }
+    }
+
+    /// The constant, which stands there in its file.
+    #[must_use]
+    pub fn at(self, position: Position) -> Constant {
+        Constant { position: Some(position), ..self }
+    }
+
+    /// Where it stands in its file; nothing if it was made in memory.
+    pub fn position(&self) -> Option<Position> {
+        self.position
     }
 
     /// The element type.
@@ -456,6 +470,7 @@ impl Constant {
 
 impl From<Tensor> for Constant {
     fn from(tensor: Tensor) -> Self {
-        Constant { dtype: tensor.dtype(), shape: tensor.shape().clone(), elements: Elements::Here(tensor) }
+        let (dtype, shape) = (tensor.dtype(), tensor.shape().clone());
+        Constant { dtype, shape, elements: Elements::Here(tensor), position: None }
     }
 }

@@ -100,7 +100,7 @@ impl InferContext<'_, '_> {
     }
 
     /// The value that is an input in the newest form of the operator.
-    fn id(&self, input: usize) -> Option<ValueId> {
+    pub(super) fn id(&self, input: usize) -> Option<ValueId> {
         self.node.inputs.get(self.attributes.form().index_of(input)?).copied().flatten()
     }
 

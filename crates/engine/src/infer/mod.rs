@@ -9,6 +9,7 @@
 mod check_sizes;
 mod context;
 mod declared;
+mod extremes;
 mod in_place;
 mod lowered;
 mod one_node;
@@ -305,6 +306,9 @@ impl Source {
         if let Some(error) = pass.shared.ended {
             return Err(error);
         }
+        if !options.cautious && !options.ignore_declared {
+            name_as_declared(graph, &frame.facts, &mut pass.shared.symbols);
+        }
         Ok(Inference {
             facts: frame.facts,
             reasons: frame.reasons,
@@ -375,6 +379,35 @@ fn names_taken(graph: &Graph, options: &InferOptions) -> Vec<ModelCondition> {
         taken.push(format!("axes of one name have one size: {}", shared.join(", ")));
     }
     taken.into_iter().map(|text| ModelCondition::declared(text, INPUTS)).collect()
+}
+
+/// Names sizes that inference made a symbol for as the model names them, those of outputs first.
+fn name_as_declared(graph: &Graph, facts: &[Fact], symbols: &mut Symbols) {
+    for id in graph.outputs().iter().copied().chain(graph.ids()) {
+        let (Some(Type::Tensor(_, Some(sizes))), Some(dims)) = (
+            &graph.value(id).declared,
+            facts[id.index()].as_tensor().and_then(|tensor| tensor.dims.as_ref()),
+        ) else {
+            continue;
+        };
+        for (size, &dim) in sizes.iter().zip(dims.iter()) {
+            if let DeclaredDim::Symbol(name) = size
+                && dim.known().is_none()
+                && is_name(name)
+            {
+                symbols.rename(dim, name);
+            }
+        }
+    }
+}
+
+/// Returns true if a declared size is a name that somebody chose. Exporters make `y_dim_0` of the
+/// name of a value, and `unk__7` of nothing.
+fn is_name(text: &str) -> bool {
+    let is_made = text.starts_with("unk__")
+        || text.rsplit_once("_dim_").is_some_and(|(_, axis)| axis.bytes().all(|byte| byte.is_ascii_digit()));
+    let is_plain = |byte: u8| byte == b'_' || byte.is_ascii_alphanumeric();
+    text.starts_with(|c: char| c.is_ascii_alphabetic()) && text.bytes().all(is_plain) && !is_made
 }
 
 /// Refuses a size that no tensor has: extents are signed numbers of 64 bits everywhere.

@@ -327,7 +327,10 @@ impl<'m> Pass<'m> {
             let Some(id) = *output else { continue };
             frame.depends[id.index()] = depends && !row.is_some_and(|row| row.shape_only);
             let mut fact = self.typed(frame, node, signature, slot, fact);
-            incomplete |= matches!(&fact, Fact::Tensor(TensorFact { elements: Elements::Unknown, .. }));
+            incomplete |= matches!(
+                &fact,
+                Fact::Tensor(TensorFact { elements: Elements::Unknown | Elements::Extremes(_), .. })
+            );
             if self.use_declared {
                 fact = self.refined(frame, id, fact);
             }
@@ -659,7 +662,8 @@ impl<'m> Pass<'m> {
             let count =
                 fact.shape().filter(|shape| shape.rank() <= 1).map_or(usize::MAX, |shape| shape.len());
             let whole = matches!(fact.dtype, Some(DType::I64 | DType::I32));
-            if !whole || fact.elements != Elements::Unknown || count > MAX_SYMBOLS {
+            let open = matches!(fact.elements, Elements::Unknown | Elements::Extremes(_));
+            if !whole || !open || count > MAX_SYMBOLS {
                 continue;
             }
             let data = frame.depends[output.index()];

@@ -40,13 +40,18 @@ pub enum When {
 }
 
 impl When {
-    /// The relations as texts; nothing where sizes do not decide it.
-    pub fn texts(&self, symbols: &Symbols) -> Option<Vec<String>> {
+    /// The relations; none in every run, and nothing where sizes do not decide it.
+    pub fn guards(&self) -> Option<&[Condition]> {
         match self {
-            When::Always => Some(Vec::new()),
-            When::If(all) => Some(all.iter().map(|relation| symbols.print_condition(relation)).collect()),
+            When::Always => Some(&[]),
+            When::If(all) => Some(all),
             When::Perhaps => None,
         }
+    }
+
+    /// The relations as texts; nothing where sizes do not decide it.
+    pub fn texts(&self, symbols: &Symbols) -> Option<Vec<String>> {
+        Some(self.guards()?.iter().map(|relation| symbols.print_condition(relation)).collect())
     }
 
     /// The relations in words, after the condition; nothing in every run.
@@ -98,6 +103,15 @@ impl ModelCondition {
             why: Why::Declared,
             rests: true,
             of_sizes: true,
+        }
+    }
+
+    /// Writes the text of a relation, as its symbols are named now.
+    pub(super) fn print(&mut self, symbols: &Symbols) {
+        let Some(relation) = &self.relation else { return };
+        self.text = symbols.print_condition(relation);
+        if let Some(guard) = self.when.text(symbols) {
+            self.text = format!("{} if {guard}", self.text);
         }
     }
 

@@ -137,7 +137,7 @@ impl Inference {
 
     /// The elements of a small tensor, as far as they are known.
     pub fn elements(&self, fact: &Fact) -> Option<String> {
-        use crate::fact::{Elements, Fraction};
+        use crate::fact::{Elements, Extremes, Fraction};
         const MOST: usize = 16;
         let fact = fact.as_tensor()?;
         let list = |all: Vec<String>| match fact.rank() {
@@ -160,6 +160,12 @@ impl Inference {
             }
             Elements::Progression(both) => {
                 Some(format!("{}, … by {}", self.symbols.print(both.0), self.symbols.print(both.1)))
+            }
+            Elements::Extremes(all) => {
+                let print = |of: &Extremes| {
+                    format!("{} to {}", self.symbols.print(of.min), self.symbols.print(of.max))
+                };
+                Some(all.iter().map(print).collect::<Vec<_>>().join("; "))
             }
             _ => None,
         }

@@ -78,6 +78,9 @@ impl Inference {
     /// no sizes meet them is a problem.
     pub(super) fn solve(&mut self) {
         let mut conditions = take(&mut self.conditions);
+        for of in conditions.iter_mut().filter(|of| of.why != Why::Declared) {
+            of.print(&self.symbols);
+        }
         let mut seen = HashSet::new();
         conditions.retain(|of| match of.relation {
             Some(relation) => seen.insert((Some(relation), of.when.clone(), String::new())),
@@ -102,12 +105,11 @@ impl Inference {
                 continue;
             }
             let others = conditions.iter().enumerate().filter(|(other, of)| {
-                *other != at && of.is_of_every_run() && shares_symbols(&self.symbols, of.relation.as_ref(), &relation)
+                *other != at
+                    && of.is_of_every_run()
+                    && shares_symbols(&self.symbols, of.relation.as_ref(), &relation)
             });
-            let guards = match &conditions[at].when {
-                When::If(guards) => &guards[..],
-                When::Always | When::Perhaps => &[],
-            };
+            let guards = conditions[at].when.guards().unwrap_or_default();
             let given = others.filter_map(|(_, of)| of.relation).chain(guards.iter().copied());
             let given: Vec<_> = given.collect();
             if !given.is_empty() && self.symbols.follows(&given, Some(&relation)) {

@@ -5,7 +5,8 @@ use gradus_core::{Result, Shape, Tensor};
 
 use crate::operators::{errors, indices};
 
-/// The elements of `data` in another shape, of which one size may be -1.
+/// The elements of `data` in another shape, of which one size may be -1. A size of 0 is the input's
+/// there, unless zeros are allowed.
 pub fn reshaped(data: &Tensor, target: &[i64], allow_zero: bool) -> Result<Tensor> {
     let mut dims = Vec::with_capacity(target.len());
     let mut open = None;
@@ -23,11 +24,18 @@ pub fn reshaped(data: &Tensor, target: &[i64], allow_zero: bool) -> Result<Tenso
         });
     }
     if let Some(axis) = open {
-        let rest = Shape::new(dims.clone())?.len();
-        if rest == 0 || !data.len().is_multiple_of(rest) {
-            return Err(errors::open_axis(rest, format_args!("a divisor of {}", data.len())));
+        let (mut all, mut rest) = (data.len(), Shape::new(dims.clone())?.len());
+        // ONNX does not say what -1 is next to a size of 0 that is kept; ONNX Runtime skips the
+        // zeros of both shapes.
+        if rest == 0 && allow_zero && all == 0 {
+            let counted =
+                |dims: &[usize]| Shape::new(dims.iter().copied().filter(|&dim| dim != 0).collect::<Vec<_>>());
+            (all, rest) = (counted(data.shape().dims())?.len(), counted(&dims)?.len());
         }
-        dims[axis] = data.len() / rest;
+        if rest == 0 || !all.is_multiple_of(rest) {
+            return Err(errors::open_axis(rest, format_args!("a divisor of {all}")));
+        }
+        dims[axis] = all / rest;
     }
     data.reshaped(Shape::new(dims)?)
 }

@@ -64,12 +64,12 @@ pub(super) fn read(
     for span in parts.initializers {
         reader.charge(span, size_of::<Constant>())?;
         let (name, constant) = tensor::read(reader, span)?;
-        builder.constant(name, constant).map_err(|error| error.at(span.position()))?;
+        builder.constant(name, constant.at(span.position())).map_err(|error| error.at(span.position()))?;
     }
     for span in parts.sparse_initializers {
         reader.charge(span, size_of::<Constant>())?;
         let (name, constant) = sparse::read(reader, span)?;
-        builder.constant(name, constant).map_err(|error| error.at(span.position()))?;
+        builder.constant(name, constant.at(span.position())).map_err(|error| error.at(span.position()))?;
     }
     builder.reserve(parts.nodes);
     let nodes = span.fields().filter_map(|field| match field {

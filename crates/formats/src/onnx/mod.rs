@@ -20,6 +20,5 @@ pub use fields::{IR_VERSIONS, NEWEST_IR_VERSION, NEWEST_OPSET};
 pub use model::read_model;
 pub use tensor::{dtype_of, number_of, read_tensor};
 pub use write::{
-    OPSET_OF_MADE, edit_bodies, edit_model, encode_model, encode_model_beside, external_files,
-    inline_functions, mentioned, rename_external_files,
+    edit_model, encode_model, encode_model_beside, external_files, mentioned, rename_external_files,
 };

@@ -305,8 +305,9 @@ impl IrReader<'_> {
                 let port =
                     outputs.first().ok_or_else(|| at(layer, Kind::Syntax, "a Const has no output".into()))?;
                 let placed = self.placed(layer)?;
-                let of = Type::tensor(placed.dtype, &placed.shape);
-                let value = builder.constant(&key((id, port.id)), constant(placed, self.bin, self.files)?)?;
+                let (of, at) = (Type::tensor(placed.dtype, &placed.shape), placed.position);
+                let constant = constant(placed, self.bin, self.files)?.at(at);
+                let value = builder.constant(&key((id, port.id)), constant)?;
                 names.describe(builder, value, layer, &outputs, 0);
                 builder.info(value).declared = Some(of);
                 Ok(())

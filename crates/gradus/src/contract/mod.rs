@@ -7,6 +7,7 @@
 //! [ranges](OutputSize::Between).
 
 mod names;
+mod profiles;
 mod source;
 
 use std::collections::{BTreeMap, HashSet};
@@ -14,12 +15,13 @@ use std::collections::{BTreeMap, HashSet};
 use gradus_core::graph::{Graph, ValueId};
 use gradus_core::{DType, Result};
 
+pub use profiles::{Deployment, Profile};
 pub use source::Language;
 
 use crate::dim::{Bounds, Condition, Dim, Origin, Relation, Symbols};
 use crate::fact::Fact;
 use crate::model::Model;
-use gradus_engine::infer::{Event, InferOptions, Inference, ModelCondition, Reuse, When};
+use gradus_engine::infer::{Event, InferOptions, Inference, ModelCondition, Reuse};
 use names::Names;
 
 /// The sizes that a model takes, and the shapes and memory that follow.
@@ -155,13 +157,8 @@ impl Contract {
         contract.input_bytes = contract.input_bytes.filter(|&bytes| contract.is_decided(bytes));
         let mut seen = HashSet::new();
         for ModelCondition { text, node: place, relation, when, .. } in needed {
-            let unless = match when {
-                When::Always => Some(Vec::new()),
-                When::If(guards) => Some(guards.to_vec()),
-                When::Perhaps => None,
-            };
-            let all = relation.zip(unless).filter(|(condition, unless)| {
-                std::iter::once(condition).chain(unless).all(|of| contract.decides(of))
+            let all = relation.zip(when.guards().map(<[_]>::to_vec)).filter(|(condition, guards)| {
+                std::iter::once(condition).chain(guards).all(|of| contract.decides(of))
             });
             if let Some((condition, when)) = all {
                 if seen.insert((condition, when.clone())) {

@@ -17,14 +17,19 @@ use super::scope::BYTES_OF_VALUE;
 use super::writer::NamePool;
 use crate::program::too_deep;
 
-/// The model without functions.
+/// The model without those functions, by whether they are in a set: none of them is called by a
+/// function that stays.
 ///
 /// # Errors
 /// [`Kind::Limit`] if the bodies take more than the limits allow; [`Kind::Graph`] if a call gives a
 /// function more inputs or outputs than it has.
-pub(super) fn expanded(model: &graph::Model, limits: Limits) -> Result<graph::Model> {
+pub(crate) fn expanded(
+    model: &graph::Model,
+    limits: Limits,
+    inlined: impl Fn(&OperatorId) -> bool,
+) -> Result<graph::Model> {
     let mut functions = HashMap::new();
-    for function in &model.functions {
+    for function in model.functions.iter().filter(|function| inlined(&function.id)) {
         functions.entry(&function.id).or_insert(function);
     }
     let mut names = NamePool::default();
@@ -32,15 +37,10 @@ pub(super) fn expanded(model: &graph::Model, limits: Limits) -> Result<graph::Mo
     let mut expansion = Expansion { functions, limits, names, depth: 0, values: 0 };
     let keys: BodyKeys = model.graph.values().iter().map(|info| info.name.clone()).collect();
     let scope = Scope { graph: &model.graph, keys: &keys, call: None };
-    Ok(graph::Model {
-        standard: model.standard,
-        format_version: model.format_version,
-        producer: model.producer.clone(),
-        opsets: model.opsets.clone(),
-        metadata: model.metadata.clone(),
-        graph: expansion.graph(&scope, Builder::new(model.graph.name()))?,
-        functions: Vec::new(),
-    })
+    let graph = expansion.graph(&scope, Builder::new(model.graph.name()))?;
+    let mut expanded = model.with_graph(graph);
+    expanded.functions.retain(|function| !inlined(&function.id));
+    Ok(expanded)
 }
 
 fn take_names(graph: &Graph, names: &mut NamePool) {

@@ -16,7 +16,7 @@
 
 mod check;
 pub(crate) mod driver;
-mod inline;
+pub(crate) mod inline;
 mod interface;
 pub(crate) mod opset;
 mod search;
@@ -40,7 +40,7 @@ pub use verify::Verified;
 use crate::model::Model;
 use crate::normalize::has_default_inputs;
 use crate::schema::NEWEST_RUN;
-use gradus_engine::infer::{InferOptions, InputFact, Sizes};
+use gradus_engine::infer::{InferOptions, Inference, InputFact, Sizes};
 use scope::BYTES_OF_VALUE;
 use scope::{ConversionState, SourceGraph};
 use writer::{GraphWriter, NamePool};
@@ -85,6 +85,32 @@ pub struct Converted {
     pub report: ConversionReport,
     /// By node of the main graph: the node of the source that it stands for.
     origins: Vec<usize>,
+}
+
+/// What conversions of a model of Paddle into several operator sets have in common.
+#[derive(Default)]
+struct Tried {
+    inference: Option<Inference>,
+    /// The model in the newest operator set.
+    newest: Option<Result<Converted>>,
+}
+
+impl Tried {
+    fn inference(&mut self, model: &Model, options: &ConvertOptions) -> Result<Inference> {
+        if let Some(known) = &self.inference {
+            return Ok(known.clone());
+        }
+        Ok(self.inference.insert(model.inferred(options)?).clone())
+    }
+
+    fn newest(&mut self, model: &Model, to: Standard, options: &ConvertOptions) -> Result<Converted> {
+        if let Some(known) = &self.newest {
+            return known.clone();
+        }
+        let inference = self.inference(model, options)?;
+        let newest = model.converted_of(inference, to, NEWEST_OPSET, options, false);
+        self.newest.insert(newest).clone()
+    }
 }
 
 impl Converted {
@@ -157,7 +183,7 @@ impl Model {
             return Err(Error::mismatch(Kind::Usage, what, to, Standard::Onnx));
         }
         if !self.source().functions.is_empty() {
-            let expanded = self.with_source(inline::expanded(self.source(), self.limits())?);
+            let expanded = self.with_source(inline::expanded(self.source(), self.limits(), |_| true)?);
             let converted = expanded.convert(to, options)?;
             return Ok(Converted { model: converted.model.converted_from(self), ..converted });
         }
@@ -183,15 +209,16 @@ impl Model {
             return self.converted_for(runtime, options);
         }
         if let Some(opset) = options.opset {
-            return self.in_set(to, opset, options);
+            return self.in_set(to, opset, options, &mut Tried::default());
         }
         if to != Standard::Onnx {
             return self.converted(to, NEWEST_OPSET, options, false);
         }
-        let usual = self.in_set(to, USUAL_OPSET, options);
+        let mut tried = Tried::default();
+        let usual = self.in_set(to, USUAL_OPSET, options, &mut tried);
         // The error is that of the newest set.
         DEFAULT_OPSETS[1..].iter().fold(usual, |found, &opset| match found {
-            Err(error) if error.kind() == Kind::Unsupported => self.in_set(to, opset, options),
+            Err(error) if error.kind() == Kind::Unsupported => self.in_set(to, opset, options, &mut tried),
             found => found,
         })
     }
@@ -229,15 +256,35 @@ impl Model {
 
     /// The model in another standard or operator set. Where operators of Paddle become some that
     /// the set lacks, these are replaced in a second step.
-    fn in_set(&self, to: Standard, opset: i64, options: &ConvertOptions) -> Result<Converted> {
-        let direct = self.converted(to, opset, options, false);
-        if self.source().standard != Standard::Paddle || direct.is_ok() || opset == NEWEST_OPSET {
+    fn in_set(
+        &self,
+        to: Standard,
+        opset: i64,
+        options: &ConvertOptions,
+        tried: &mut Tried,
+    ) -> Result<Converted> {
+        if self.source().standard != Standard::Paddle {
+            return self.converted(to, opset, options, false);
+        }
+        if opset == NEWEST_OPSET {
+            return tried.newest(self, to, options);
+        }
+        let direct = self.converted_of(tried.inference(self, options)?, to, opset, options, false);
+        if direct.is_ok() {
             return direct;
         }
-        let newest = self.converted(to, NEWEST_OPSET, options, false);
         let older =
             ConvertOptions { opset: Some(opset), runtime: options.runtime, ..ConvertOptions::default() };
+        let newest = tried.newest(self, to, options);
         newest.and_then(|newest| newest.then(self.source(), to, &older)).or(direct)
+    }
+
+    /// What is known of the model before it is converted.
+    fn inferred(&self, options: &ConvertOptions) -> Result<Inference> {
+        self.allow_each(self.limits(), BYTES_OF_VALUE)?;
+        let mut given = InferOptions::default().cautiously();
+        given.sizes.clone_from(&options.sizes);
+        self.infer(&given)
     }
 
     /// The model in another standard or operator set; `lowers` if operators of ONNX that are
@@ -249,20 +296,32 @@ impl Model {
         options: &ConvertOptions,
         lowers: bool,
     ) -> Result<Converted> {
+        self.converted_of(self.inferred(options)?, to, opset, options, lowers)
+    }
+
+    fn converted_of(
+        &self,
+        inference: Inference,
+        to: Standard,
+        opset: i64,
+        options: &ConvertOptions,
+        lowers: bool,
+    ) -> Result<Converted> {
         let (source, graph) = (self.source(), self.graph());
         let has_defaults =
             has_default_inputs(source) && graph.inputs().iter().any(|&id| graph.constant(id).is_some());
         if has_defaults && to == Standard::Onnx {
-            let kept = self.converted_once(to, opset, options, lowers, true);
+            let kept = self.converted_once(inference.clone(), to, opset, options, lowers, true);
             if kept.is_ok() {
                 return kept;
             }
         }
-        self.converted_once(to, opset, options, lowers, false)
+        self.converted_once(inference, to, opset, options, lowers, false)
     }
 
     fn converted_once(
         &self,
+        inference: Inference,
         to: Standard,
         opset: i64,
         options: &ConvertOptions,
@@ -270,10 +329,7 @@ impl Model {
         keeps_defaults: bool,
     ) -> Result<Converted> {
         let source = self.source();
-        self.allow_each(self.limits(), BYTES_OF_VALUE)?;
-        let mut given = InferOptions::default().cautiously();
-        given.sizes.clone_from(&options.sizes);
-        let (facts, symbols, bodies, problems) = self.infer(&given)?.into_parts();
+        let (facts, symbols, bodies, problems) = inference.into_parts();
         let mut conversion = ConversionState {
             source,
             to,

@@ -5,7 +5,7 @@ use gradus_core::{DTypeSet, Error, Kind, Result};
 
 use super::report::{Obstacle, cannot};
 use super::runtime::{Bindings, Runtime, bindings, takes, types_of};
-use super::{ConvertOptions, Converted, OLDEST_OPSET, Obstacles};
+use super::{ConvertOptions, Converted, OLDEST_OPSET, Obstacles, Tried};
 use crate::fact::Fact;
 use crate::model::Model;
 use crate::operators;
@@ -25,9 +25,9 @@ impl Model {
             let wanted = format_args!("at most {NEWEST_RUN}");
             return Err(Error::mismatch(Kind::Unsupported, what, newest, wanted));
         }
-        let (mut opset, mut refused) = (newest, None);
+        let (mut opset, mut refused, mut tried) = (newest, None, Tried::default());
         loop {
-            let converted = match self.in_set(Standard::Onnx, opset, options) {
+            let converted = match self.in_set(Standard::Onnx, opset, options, &mut tried) {
                 Ok(converted) => converted,
                 // The nodes that are not run in the newest set say more.
                 Err(error) => return Err(refused.unwrap_or(error)),

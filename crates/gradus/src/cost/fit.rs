@@ -8,7 +8,7 @@ use gradus_core::{Error, Kind, Result};
 use super::Cost;
 use crate::dim::{Bounds, Condition, Dim, Origin, Relation, Symbols};
 use crate::model::Model;
-use gradus_engine::infer::{Event, Reuse, When};
+use gradus_engine::infer::{Event, ModelCondition, Reuse, When};
 
 /// The largest value of a symbol.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +20,9 @@ pub struct Fit {
     pub most: Option<i64>,
     /// Bytes of constants, inputs and values of nodes at that value, or at the smallest one.
     pub bytes: u128,
+    /// The condition, and its node, that the next value does not meet though it fits; nothing where it
+    /// does not fit.
+    pub limit: Option<(String, String)>,
 }
 
 impl Cost {
@@ -38,9 +41,10 @@ impl Cost {
         let found = steps.sizes().flat_map(|dim| symbols.symbols_of(dim));
         let found: BTreeMap<_, _> = found.map(|symbol| (&*symbol.name, symbol)).collect();
         let [symbol] = found.values().copied().collect::<Vec<_>>()[..] else {
-            if let Some((symbol, only)) = self.only_size().filter(|_| found.is_empty()) {
+            if let Some((symbol, only, limit)) = self.only_size().filter(|_| found.is_empty()) {
                 let needed = steps.at(symbols, only).unwrap_or(u128::MAX);
-                return Ok(Fit { symbol, most: Some(only).filter(|_| needed <= bytes), bytes: needed });
+                let most = Some(only).filter(|_| needed <= bytes);
+                return Ok(Fit { symbol, most, bytes: needed, limit: Some(limit) });
             }
             let names: Vec<_> = found.into_keys().collect();
             let wanted = self.wanted(&names);
@@ -70,7 +74,7 @@ impl Cost {
         let symbol = symbol.name.clone();
         let Some(mut needed) = fits(least) else {
             let bytes = steps.at(symbols, least).unwrap_or(u128::MAX);
-            return Ok(Fit { symbol, most: None, bytes });
+            return Ok(Fit { symbol, most: None, bytes, limit: None });
         };
         // The value `low` fits, and `high` does not or is beyond the bounds.
         let (mut low, mut high) = (least, upper.saturating_add(1));
@@ -83,7 +87,7 @@ impl Cost {
             }
         }
         let last = low;
-        while !self.meets(&symbol, low) {
+        while self.unmet(&symbol, low).is_some() {
             low -= 1;
             if low < least || last - low > MAX_TRIED {
                 let message =
@@ -92,15 +96,20 @@ impl Cost {
             }
             needed = steps.at(symbols, low).unwrap_or(needed);
         }
-        Ok(Fit { symbol, most: Some(low), bytes: needed })
+        let next = low.checked_add(1).filter(|&next| fits(next).is_some());
+        let limit = next.and_then(|next| self.unmet(&symbol, next));
+        let limit = limit.map(|of| (of.text.clone(), of.node.clone()));
+        Ok(Fit { symbol, most: Some(low), bytes: needed, limit })
     }
 
-    /// The first size of inputs that must be one number.
-    fn only_size(&self) -> Option<(Arc<str>, i64)> {
+    /// The first size of inputs that must be one number, and the condition.
+    fn only_size(&self) -> Option<(Arc<str>, i64, (String, String))> {
         let symbols = self.inference.symbols();
-        self.every_run().find_map(|of| {
-            let symbol = symbols.as_symbol(of.left).filter(|_| of.relation == Relation::Equal)?;
-            Some((symbol.name.clone(), of.right.known()?))
+        let mut always = self.inference.conditions().iter().filter(|of| of.is_of_every_run());
+        always.find_map(|of| {
+            let relation = of.relation.filter(|of| of.relation == Relation::Equal)?;
+            let symbol = symbols.as_symbol(relation.left)?;
+            Some((symbol.name.clone(), relation.right.known()?, (of.text.clone(), of.node.clone())))
         })
     }
 
@@ -135,13 +144,20 @@ impl Cost {
         always.filter_map(|of| of.relation)
     }
 
-    /// Conditions that a symbol alone decides.
-    fn conditions<'a>(&'a self, name: &'a str) -> impl Iterator<Item = Condition> + 'a {
+    /// Conditions that a symbol alone decides, each with those under which it applies.
+    fn conditions<'a>(
+        &'a self,
+        name: &'a str,
+    ) -> impl Iterator<Item = (&'a ModelCondition, &'a [Condition], Condition)> {
         let symbols = self.inference.symbols();
-        self.every_run().filter(move |condition| {
-            let mut found =
-                [condition.left, condition.right].into_iter().flat_map(|dim| symbols.symbols_of(dim));
+        let is_alone = move |of: &Condition| {
+            let mut found = [of.left, of.right].into_iter().flat_map(|dim| symbols.symbols_of(dim));
             found.all(|symbol| &*symbol.name == name)
+        };
+        self.inference.conditions().iter().filter_map(move |of| {
+            let guards = of.when.guards()?;
+            let relation = of.relation?;
+            guards.iter().chain([&relation]).all(is_alone).then_some((of, guards, relation))
         })
     }
 
@@ -151,7 +167,8 @@ impl Cost {
         let symbols = self.inference.symbols();
         let dim = symbols.find(name);
         let mut bounds = dim.map_or(Bounds::ANY, |dim| symbols.bounds(dim));
-        for Condition { left, relation, right } in self.conditions(name) {
+        let always = self.conditions(name).filter(|(_, guards, _)| guards.is_empty());
+        for Condition { left, relation, right } in always.map(|(.., relation)| relation) {
             let Some(bound) = right.known().filter(|_| Some(left) == dim) else { continue };
             bounds = bounds.and(match relation {
                 Relation::Equal => Bounds::exactly(bound),
@@ -163,13 +180,15 @@ impl Cost {
         (bounds.lower().unwrap_or(0).max(1), bounds.upper().unwrap_or(i64::MAX))
     }
 
-    /// Returns true if a value of a symbol meets all conditions about it.
-    fn meets(&self, name: &str, value: i64) -> bool {
+    /// The first condition that a value of a symbol does not meet.
+    fn unmet<'a>(&'a self, name: &'a str, value: i64) -> Option<&'a ModelCondition> {
         let symbols = self.inference.symbols();
-        self.conditions(name).all(|Condition { left, relation, right }| {
-            let [left, right] = [left, right].map(|dim| symbols.evaluate(dim, &|_| Some(value)));
-            left.zip(right).is_some_and(|(left, right)| relation.holds(left, right))
-        })
+        let holds = |of: &Condition| {
+            let [left, right] = [of.left, of.right].map(|dim| symbols.evaluate(dim, &|_| Some(value)));
+            left.zip(right).is_some_and(|(left, right)| of.relation.holds(left, right))
+        };
+        let mut all = self.conditions(name);
+        all.find(|(_, guards, relation)| guards.iter().all(holds) && !holds(relation)).map(|(of, ..)| of)
     }
 }
 

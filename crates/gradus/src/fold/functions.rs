@@ -4,12 +4,13 @@
 use std::collections::{HashMap, HashSet};
 
 use gradus_core::Result;
-use gradus_core::graph::edit::{Change, Edit, Stage};
+use gradus_core::graph::edit::Edit;
 use gradus_core::graph::{
     self, Attribute, Builder, Content, Function, Graph, Node, OperatorId, Origin, Slots, Standard, ValueId,
 };
 
-use super::{FoldOptions, FoldReport};
+use super::{Changes, FoldOptions, FoldReport};
+use crate::conversion::inline;
 use crate::model::Model;
 
 /// Maximum number of nodes to which inlining may let a model grow before it is folded, by those it
@@ -21,10 +22,10 @@ const MAX_DEPTH: usize = 64;
 
 /// The models that may be folded in place of a model with functions, by what is inlined: functions
 /// that are called once, if that adds no node; or all functions, if that adds few.
-pub(super) fn candidates(model: &Model) -> Result<Vec<(Model, Vec<Stage>)>> {
+pub(super) fn candidates(model: &Model) -> Vec<Model> {
     let source = model.source();
     if source.standard != Standard::Onnx || source.functions.is_empty() {
-        return Ok(vec![(model.clone(), Vec::new())]);
+        return vec![model.clone()];
     }
     let calls = Calls::of(source);
     let before = nodes(source);
@@ -35,17 +36,27 @@ pub(super) fn candidates(model: &Model) -> Result<Vec<(Model, Vec<Stage>)>> {
     if !sets.contains(&all) && grown(&all) <= before.saturating_mul(MAX_GROWTH) {
         sets.push(all);
     }
-    sets.into_iter().map(|set| inlined(model, set)).collect()
+    // A call that no run takes stays for inference to report.
+    sets.iter().filter_map(|set| inlined(model, set).ok()).collect()
 }
 
-fn inlined(model: &Model, functions: HashSet<&OperatorId>) -> Result<(Model, Vec<Stage>)> {
+fn inlined(model: &Model, functions: &HashSet<&OperatorId>) -> Result<Model> {
     if functions.is_empty() {
-        return Ok((model.clone(), Vec::new()));
+        return Ok(model.clone());
     }
-    let functions: HashSet<_> = functions.into_iter().cloned().collect();
-    let without = model.without_functions(&functions)?;
-    let stage = Stage { change: Change::Inlined(functions), model: without.shared_source() };
-    Ok((without, vec![stage]))
+    let without = inline::expanded(model.source(), model.limits(), |id| functions.contains(id))?;
+    Ok(model.with_source(without))
+}
+
+/// The model in which the bodies of functions are edited.
+pub(super) fn with_bodies(model: &Model, bodies: &[FoldedBody]) -> Result<Model> {
+    let mut source = model.source().clone();
+    for FoldedBody { function, edit, .. } in bodies {
+        let body = &mut source.functions[*function].body;
+        let own = body.nodes().iter().find(|node| node.operator.domain.is_empty());
+        *body = body.apply(edit, own.and_then(|node| node.version))?;
+    }
+    Ok(model.with_source(source))
 }
 
 /// The body of a function that folds into something else.
@@ -65,15 +76,12 @@ pub(super) fn folded(model: &Model, options: &FoldOptions, open: &HashSet<usize>
     let all = model.source().functions.iter().enumerate();
     for (number, function) in all.filter(|(number, _)| open.contains(number)) {
         let Some(alone) = alone(function, &functions)? else { continue };
-        let Ok(folded) = model.with_source(alone).fold_parts(&options, model.source(), Some(HashSet::new()))
-        else {
-            continue;
-        };
-        let report = &folded.report;
+        let folded = model.with_source(alone).fold_graph(&options, model.source(), &HashSet::new());
+        let Ok(Changes { edit, report }) = folded else { continue };
         let holds = report.problems.is_empty() && report.assumptions.is_empty();
         // A function without nodes is none to some runtimes.
-        if report.changed && holds && !folded.edit.nodes.is_empty() {
-            bodies.push(FoldedBody { function: number, edit: folded.edit, report: folded.report });
+        if report.changed && holds && !edit.nodes.is_empty() {
+            bodies.push(FoldedBody { function: number, edit, report });
         }
     }
     Ok(bodies)

@@ -90,10 +90,17 @@ impl Default for FoldOptions {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Folded {
-    /// The main graph as it is to be written.
-    pub edit: Edit,
+    /// The folded model, in memory: [`Model::save_edited`] writes it, [`Model::edited`] makes a
+    /// [`Model`] of it.
+    pub model: graph::Model,
     /// Counts of what was removed, and the reason why each remaining node was kept.
     pub report: FoldReport,
+}
+
+/// One fold of a main graph.
+struct Changes {
+    edit: Edit,
+    report: FoldReport,
 }
 
 impl Model {
@@ -107,7 +114,7 @@ impl Model {
     /// use gradus::fold::FoldOptions;
     /// let model = gradus::Model::open("../../examples/heads.onnx")?;
     /// let folded = model.fold(&FoldOptions::default())?;
-    /// let small = model.edited(&folded.edit)?;
+    /// let small = model.edited(&folded.model)?;
     /// assert!(small.graph().nodes().len() < model.graph().nodes().len());
     /// # Ok::<(), gradus::Error>(())
     /// ```
@@ -125,26 +132,20 @@ impl Model {
         stages::fold(self, options)
     }
 
-    /// Folds the main graph; `original` is the model before functions were inlined.
-    fn fold_graph(&self, options: &FoldOptions, original: &graph::Model) -> Result<Folded> {
-        self.fold_parts(options, original, None)
-    }
-
-    /// Folds the main graph; `mentioned` are values of the main graph that other parts of the file
-    /// mention, `None` to look them up.
-    fn fold_parts(
+    /// Folds the main graph. `original` is the model before functions were inlined, `mentioned` are
+    /// values of the main graph that other parts of the file mention.
+    fn fold_graph(
         &self,
         options: &FoldOptions,
         original: &graph::Model,
-        mentioned: Option<HashSet<String>>,
-    ) -> Result<Folded> {
+        mentioned: &HashSet<String>,
+    ) -> Result<Changes> {
         self.allow_each(options.limits.unwrap_or(self.limits()), BYTES_OF_VALUE)?;
         let mut given = InferOptions::default().cautiously();
         given.sizes.clone_from(&options.sizes);
         given.ignore_declared = true;
         (given.max_bytes, given.limits) = (options.max_constant, options.limits);
         let inference = self.infer(&given)?;
-        let mentioned = mentioned.map_or_else(|| self.mentioned(), Ok)?;
         let assumptions = inference.conditions().iter().filter(|of| of.rests).cloned().collect();
         let (facts, symbols, bodies, problems) = inference.into_parts();
         let mut folder = GraphFolder {
@@ -182,10 +183,8 @@ impl Model {
             declare::values(&folder, &scope, &mut edit);
         }
         declare::reshaped(&folder, &scope, &mut edit);
-        // An edit stays in memory while the model that it makes is folded.
-        edit.types.shrink_to_fit();
         report::complete(&mut folder, &scope, &edit, original);
-        Ok(Folded { edit, report: folder.report })
+        Ok(Changes { edit, report: folder.report })
     }
 }
 
@@ -198,7 +197,7 @@ struct GraphFolder<'m> {
     symbols: Symbols,
     bodies: SubgraphFacts,
     /// Values of the main graph that other parts of the file mention.
-    mentioned: HashSet<String>,
+    mentioned: &'m HashSet<String>,
     /// By operator and version: what [`GraphFolder::known`] returns.
     known: foldhash::HashMap<(OperatorId, Option<i64>), KnownOperator>,
     /// Rules of one node that look at an operator.

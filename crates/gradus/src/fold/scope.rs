@@ -8,8 +8,7 @@ use std::sync::Arc;
 use foldhash::{HashMap, HashSet};
 use gradus_core::Tensor;
 use gradus_core::convert::u64_of;
-use gradus_core::graph::{Graph, Node, Origin, Standard, ValueId};
-use gradus_formats::onnx::OPSET_OF_MADE;
+use gradus_core::graph::{Graph, Node, OPSET_OF_MADE, Origin, Standard, ValueId};
 
 use super::dialect::Role;
 use super::join::Joined;

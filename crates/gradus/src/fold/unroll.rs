@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::graph::edit::{Edit, Inlined, Kept, Made, Renames, Step};
-use gradus_core::graph::{Attribute, Content, Graph, Node, Origin, Standard, ValueId};
+use gradus_core::graph::{Attribute, Content, Graph, Node, OPSET_OF_MADE, Origin, Standard, ValueId};
 use gradus_core::{Result, Tensor};
-use gradus_formats::onnx::OPSET_OF_MADE;
 
 use super::rules::beside_data;
 use super::{ValueNames, dialect};

@@ -166,7 +166,13 @@ impl NodeFacts<'_> {
                 numbers.iter().any(is_met).then_some(When::Always)
             }
             // Floats in which shapes are computed.
-            (Elements::Fractions(_) | Elements::Integers(_) | Elements::Progression(_), None) => None,
+            (
+                Elements::Fractions(_)
+                | Elements::Integers(_)
+                | Elements::Progression(_)
+                | Elements::Extremes(_),
+                None,
+            ) => None,
             _ => Some(When::Data),
         }
     }

@@ -13,8 +13,7 @@ use std::sync::Arc;
 use beside::RenamedFiles;
 use bytes::Bytes;
 use gradus_core::convert::{product, u64_of, usize_of};
-use gradus_core::graph::Standard;
-use gradus_core::graph::edit::Edit;
+use gradus_core::graph::{self, Standard};
 use gradus_core::{Error, Kind, Limits, Result};
 use gradus_formats::{Files, Part, Splice, onnx, openvino};
 
@@ -28,11 +27,12 @@ const LONG: usize = 1 << 16;
 const AT_ONCE: u64 = 1 << 26;
 
 impl Model {
-    /// Writes the model that an edit makes of it, and says how many bytes that are. Files of
-    /// constants of an ONNX model are copied next to it as `m.onnx.data`, `m.onnx.2.data`, … where
-    /// it is `m.onnx`, unless they are there or `path` is a pipe or a device; [`Model::keep_names`]
-    /// keeps the names that the model gives them. Constants of an OpenVINO model are written into a
-    /// `.bin` file with the name of the `.xml` file. All is written as [`NewFiles`] says.
+    /// Writes its file with the graphs of a model that was [made of it](Model::fold), and returns
+    /// the number of bytes. Files of constants of an ONNX model are copied next to it as
+    /// `m.onnx.data`, `m.onnx.2.data`, … where it is `m.onnx`, unless they are there or `path` is a
+    /// pipe or a device; [`Model::keep_names`] keeps the names that the model gives them. Constants
+    /// of an OpenVINO model are written into a `.bin` file with the name of the `.xml` file. All is
+    /// written as [`NewFiles`] says.
     ///
     /// # Errors
     /// [`Kind::Io`] if a file cannot be read or written, or if another file has the name of one of
@@ -40,15 +40,18 @@ impl Model {
     /// has a name that begins with a dot; [`Kind::Usage`] if `path` has not the ending of its
     /// format, or is a file of the model's own constants. Any error of reading the written model,
     /// which is read before it gets its name.
-    pub fn save_edited(&self, edit: &Edit, path: impl AsRef<Path>) -> Result<u64> {
+    pub fn save_edited(&self, to: &graph::Model, path: impl AsRef<Path>) -> Result<u64> {
         let path = path.as_ref();
+        if self.bytes().is_none() {
+            return self.edited(to)?.save(path);
+        }
         let (bytes, _) = self.file_of()?;
         if self.source().standard == Standard::OpenVino {
-            let (written, bin) = self.rewritten(edit)?;
+            let (written, bin) = self.rewritten(to)?;
             read_again(&written.xml.to_bytes(bytes)?, Arc::new(Spliced::new(&written.bin, &bin)))?;
             return self.save_pair(&written.xml, bytes, &ConstantFiles::Spliced(&written.bin, &bin), path);
         }
-        self.save_onnx(Some(edit), path)
+        self.save_onnx(Some(to), path)
     }
 
     /// Writes the model, and says how many bytes that are: what was read as it is, what was made in
@@ -66,9 +69,9 @@ impl Model {
                 let (bytes, files) = self.file_of()?;
                 let splice = Splice::whole(bytes.len());
                 // Without constants, there need not be a file of them.
-                let parts = files.parts(self.beside()).or_else(|_| {
-                    self.rewritten(&Edit::keeping(0..self.graph().nodes().len())).map(|_| Vec::new())
-                })?;
+                let parts = files
+                    .parts(self.beside())
+                    .or_else(|_| self.rewritten(self.source()).map(|_| Vec::new()))?;
                 return self.save_pair(&splice, bytes, &ConstantFiles::Parts(&parts), path);
             }
             return self.save_onnx(None, path);
@@ -203,22 +206,22 @@ impl Model {
     }
 
     /// Writes an ONNX model, and the files of constants that it needs next to it.
-    fn save_onnx(&self, edit: Option<&Edit>, path: &Path) -> Result<u64> {
+    fn save_onnx(&self, to: Option<&graph::Model>, path: &Path) -> Result<u64> {
         self.check_output(path)?;
         let limits = self.limits();
-        let (source, sources_files) = self.file_of()?;
+        let (bytes, sources_files) = self.file_of()?;
         let mut files = NewFiles::default();
-        let names = beside::copied(self, source, path, &mut files)?;
-        let bytes = &if names.is_empty() {
-            source.clone()
-        } else {
-            limits.allow_bytes(0, u128::from(u64_of(source.len())))?;
-            onnx::rename_external_files(source, |location| names.get(location).cloned())?.to_bytes(source)?
-        };
-        let splice = match edit {
-            Some(edit) => onnx::edit_model(bytes, self.source(), edit)?,
+        let names = beside::copied(self, bytes, path, &mut files)?;
+        let mut splice = match to {
+            Some(to) => onnx::edit_model(bytes, self.source(), to)?,
             None => Splice::whole(bytes.len()),
         };
+        if !names.is_empty() {
+            limits.allow_bytes(0, u128::from(u64_of(splice.len())))?;
+            let edited = splice.to_bytes(bytes)?;
+            let renamed = onnx::rename_external_files(&edited, |location| names.get(location).cloned())?;
+            splice = renamed.after(&splice);
+        }
         files.create_of(path, bytes_of(&splice), |out| {
             OutputFile { out, path, limits }.splice(&splice, bytes)
         })?;

@@ -5,6 +5,27 @@ use gradus::{DType, Model, Shape, Tensor};
 
 use crate::common::sketch::Sketch;
 
+/// Values of a model of `x`, of `batch` by `seq` elements, and `cache` of `past` rows: a table of 16 rows,
+/// `past` to `past + seq` as `row`, and 0 to `batch` as `column`.
+fn grid() -> Sketch {
+    Sketch::new()
+        .input("x", DType::F32, &["batch", "seq"])
+        .input("cache", DType::F32, &["past", "2"])
+        .constant("table", Tensor::from_vec(Shape::new([16]).unwrap(), vec![0.5f32; 16]).unwrap())
+        .constant("zero", Tensor::scalar(0i64))
+        .constant("one", Tensor::scalar(1i64))
+        .ints("axis", &[1])
+        .node("Shape", &["x"], &["batch by seq"])
+        .node("Shape", &["cache"], &["before"])
+        .node("Gather", &["batch by seq", "zero"], &["batch"])
+        .node("Gather", &["batch by seq", "one"], &["seq"])
+        .node("Gather", &["before", "zero"], &["past"])
+        .node("Add", &["past", "seq"], &["total"])
+        .node("Range", &["past", "total", "one"], &["row"])
+        .node("Range", &["zero", "batch", "one"], &["lines of x"])
+        .node("Unsqueeze", &["lines of x", "axis"], &["column"])
+}
+
 /// Models whose nodes have conditions on sizes.
 #[expect(clippy::too_many_lines, reason = "a table of cases")]
 pub fn conditional() -> Vec<(&'static str, Model)> {
@@ -195,6 +216,96 @@ pub fn conditional() -> Vec<(&'static str, Model)> {
                 .node("Sub", &["at", "at"], &["zeros"])
                 .with("Cast", &["zeros"], &["places"], vec![("to", Content::Int(7))])
                 .node("Gather", &["x", "places"], &["y"])
+                .output("y", f32, &open(2))
+                .model(),
+        ),
+        (
+            "grid",
+            grid()
+                .node("Expand", &["row", "batch by seq"], &["all"])
+                .with("Transpose", &["all"], &["turned"], vec![])
+                .with("Cast", &["turned"], &["places"], vec![("to", Content::Int(6))])
+                .node("Gather", &["table", "places"], &["y"])
+                .output("y", f32, &open(2))
+                .model(),
+        ),
+        (
+            // The place of each element of `x` in a row of all, from the end.
+            "flat",
+            grid()
+                .node("Mul", &["column", "total"], &["starts"])
+                .node("Add", &["starts", "row"], &["all"])
+                .node("Neg", &["all"], &["back"])
+                .node("Sub", &["back", "one"], &["places"])
+                .node("Gather", &["table", "places"], &["y"])
+                .output("y", f32, &open(2))
+                .model(),
+        ),
+        (
+            "stacked",
+            grid()
+                .input("z", f32, &["k", "l"])
+                .node("Expand", &["row", "batch by seq"], &["rows"])
+                .node("Expand", &["column", "batch by seq"], &["columns"])
+                .ints("last", &[2])
+                .node("Unsqueeze", &["rows", "last"], &["first"])
+                .node("Unsqueeze", &["columns", "last"], &["second"])
+                .with("Concat", &["first", "second"], &["places"], vec![("axis", Content::Int(-1))])
+                .node("GatherND", &["z", "places"], &["y"])
+                .output("y", f32, &open(2))
+                .model(),
+        ),
+        (
+            "heads",
+            Sketch::new()
+                .input("x", f32, &["n", "m", "h"])
+                .ints("open", &[-1])
+                .ints("size", &[4])
+                .with("Shape", &["x"], &["kept"], vec![("end", Content::Int(2))])
+                .with("Concat", &["kept", "open", "size"], &["target"], vec![("axis", Content::Int(0))])
+                .with("Reshape", &["x", "target"], &["y"], vec![("allowzero", Content::Int(1))])
+                .output("y", f32, &open(4))
+                .model(),
+        ),
+        (
+            "remainder",
+            Sketch::new()
+                .input("x", f32, &["n"])
+                .ints("seven", &[7])
+                .node("Shape", &["x"], &["size"])
+                .node("Mod", &["seven", "size"], &["y"])
+                .output("y", DType::I64, &open(1))
+                .model(),
+        ),
+        (
+            "scanned",
+            Sketch::new()
+                .input("x", f32, &["n", "m"])
+                .with(
+                    "Scan",
+                    &["x"],
+                    &["y"],
+                    vec![
+                        (
+                            "body",
+                            Sketch::nested()
+                                .input("row", f32, &["m"])
+                                .node("Abs", &["row"], &["size"])
+                                .output("size", f32, &["m"])
+                                .graph(),
+                        ),
+                        ("num_scan_inputs", Content::Int(1)),
+                    ],
+                )
+                .output("y", f32, &open(2))
+                .model(),
+        ),
+        (
+            "pieces",
+            Sketch::new()
+                .input("x", f32, &["n", "m"])
+                .with("SplitToSequence", &["x"], &["all"], vec![("axis", Content::Int(0))])
+                .with("ConcatFromSequence", &["all"], &["y"], vec![("axis", Content::Int(0))])
                 .output("y", f32, &open(2))
                 .model(),
         ),

@@ -15,7 +15,7 @@ use crate::common::sketch::{Sketch, operators};
 fn folded_by(model: &Model, rules: RuleSet) -> Model {
     let mut options = FoldOptions::default();
     options.rules = rules;
-    model.edited(&model.fold(&options).unwrap().edit).unwrap()
+    model.edited(&model.fold(&options).unwrap().model).unwrap()
 }
 
 fn folded(model: &Model) -> Model {
@@ -645,7 +645,7 @@ fn runs_have_sizes_that_the_model_needs() {
         .output("y", DType::F32, &["4"])
         .model();
     let fold = model.fold(&FoldOptions::default()).unwrap();
-    let after = model.edited(&fold.edit).unwrap();
+    let after = model.edited(&fold.model).unwrap();
     let verified = model.verify(&after, RuleSet::default(), &VerifyOptions::default()).unwrap();
     assert_eq!((verified.refused, verified.bindings > 0), (None, true));
     // A size of 0 is tried, and refused by both.

@@ -124,7 +124,7 @@ fn count(graph: &Graph) -> usize {
 fn folded(model: &Model) -> String {
     let options = FoldOptions::default();
     let fold = model.fold(&options).unwrap();
-    let after = model.edited(&fold.edit).unwrap();
+    let after = model.edited(&fold.model).unwrap();
     let verified = model.verify(&after, options.rules, &VerifyOptions::default()).unwrap();
     assert!(verified.runs > 0 && verified.elements > 0, "{verified:?}");
     let all = |model: &Model| {
@@ -133,7 +133,7 @@ fn folded(model: &Model) -> String {
     };
     assert_eq!(fold.report.nodes(), (all(model), all(&after)));
     assert!(all(&after) <= all(model));
-    let again = after.edited(&after.fold(&options).unwrap().edit).unwrap();
+    let again = after.edited(&after.fold(&options).unwrap().model).unwrap();
     assert!(again.bytes() == after.bytes(), "folding again changes the model");
     let names: Vec<_> = after.graph().nodes().iter().map(|node| &*node.operator.name).collect();
     names.join(" ")
@@ -219,7 +219,7 @@ fn functions_that_are_called_again_are_inlined_where_fewer_nodes_are_left() {
 /// The operators of the first function of the folded model.
 fn folded_body(model: &Model) -> String {
     folded(model);
-    let after = model.edited(&model.fold(&FoldOptions::default()).unwrap().edit).unwrap();
+    let after = model.edited(&model.fold(&FoldOptions::default()).unwrap().model).unwrap();
     let nodes = after.source().functions[0].body.nodes().iter();
     nodes.map(|node| &*node.operator.name).collect::<Vec<_>>().join(" ")
 }
@@ -275,7 +275,7 @@ fn bodies_that_stay_are_folded_until_nothing_changes() {
         .node("Add", &["u", "t"], &["v"])
         .node("Slice", &["v", "zero", "one", "zero"], &["c"]);
     let inner = function("f", [&["a"], &["c"]], "", 20, end(inner, "c"));
-    let once = |model: &Model| model.edited(&model.fold(&FoldOptions::default()).unwrap().edit).unwrap();
+    let once = |model: &Model| model.edited(&model.fold(&FoldOptions::default()).unwrap().model).unwrap();
     let model = model(calls.node("Identity", &[&names[8]], &["t"]), &[inner]);
     assert_eq!(folded_body(&model).replace("Constant ", ""), "Reshape Concat Mul Add Slice");
     let after = once(&model);
@@ -319,7 +319,7 @@ fn calls_within_graphs_are_inlined() {
     );
     let before = model(sketch, &[of]);
     let fold = before.fold(&FoldOptions::default()).unwrap();
-    let after = before.edited(&fold.edit).unwrap();
+    let after = before.edited(&fold.model).unwrap();
     assert!(after.source().functions.is_empty());
     assert_eq!(fold.report.nodes(), (5, 4));
     let x = Tensor::from_vec(gradus::Shape::new(vec![1, 4]).unwrap(), vec![1f32, -2.0, 0.5, 3.0]).unwrap();

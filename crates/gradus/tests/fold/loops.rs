@@ -14,7 +14,7 @@ use crate::common::sketch::{Sketch, nodes, operators};
 /// there are no more nodes than before.
 fn folded(model: &Model) -> String {
     let fold = model.fold(&FoldOptions::default()).unwrap();
-    let after = model.edited(&fold.edit).unwrap();
+    let after = model.edited(&fold.model).unwrap();
     // ONNX Runtime refuses two nodes of one name.
     let names: Vec<_> = after.graph().nodes().iter().map(|node| &node.name).collect();
     assert_eq!(names.iter().collect::<HashSet<_>>().len(), names.len(), "{names:?}");
@@ -22,11 +22,11 @@ fn folded(model: &Model) -> String {
     assert!(left <= before && before == nodes(model.graph()) && left == nodes(after.graph()));
     let measured = model.measure(&after, &VerifyOptions::default()).unwrap();
     assert!(measured.elements > 0 && (measured.ulps, measured.relative.to_bits()) == (0, 0), "{measured:?}");
-    let again = after.edited(&after.fold(&FoldOptions::default()).unwrap().edit).unwrap();
+    let again = after.edited(&after.fold(&FoldOptions::default()).unwrap().model).unwrap();
     assert!(again.bytes() == after.bytes(), "folding again changes {}", operators(&after));
     let mut options = FoldOptions::default();
     options.rules = RuleSet::default().without("unrolled-loops").unwrap();
-    let kept = model.edited(&model.fold(&options).unwrap().edit).unwrap();
+    let kept = model.edited(&model.fold(&options).unwrap().model).unwrap();
     assert!(nodes(kept.graph()) >= nodes(after.graph()));
     operators(&after)
 }
@@ -204,7 +204,7 @@ fn what_differs_each_time_stays_in_its_loop() {
         &["u"],
     );
     let model = end(looped(2, steps, &["u"], &["t"]), "t");
-    let after = model.edited(&model.fold(&FoldOptions::default()).unwrap().edit).unwrap();
+    let after = model.edited(&model.fold(&FoldOptions::default()).unwrap().model).unwrap();
     assert_eq!(operators(&after), "Loop Relu");
     let inside: Vec<_> = after.graph().nodes()[0].graphs().flat_map(|body| body.nodes()).collect();
     assert!(inside.iter().any(|node: &&Node| &*node.operator.name == "RandomNormal"));

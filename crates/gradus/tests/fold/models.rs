@@ -14,18 +14,29 @@ use gradus::{DType, Model, Outputs, Shape, Tensor, Value};
 use crate::common::folder::models;
 use crate::common::sketch::{Sketch, read, tensor_type};
 
+#[test]
+fn a_model_in_memory_is_folded_as_its_file_is() {
+    let file = Model::open("../../examples/heads.onnx").unwrap();
+    let memory = Model::from_source(file.source().clone());
+    let [one, other] = [&file, &memory].map(|model| {
+        let folded = model.fold(&FoldOptions::default()).unwrap().model;
+        encode_model(model.edited(&folded).unwrap().source()).unwrap().to_bytes(&[]).unwrap()
+    });
+    assert!(one == other);
+}
+
 /// The folded model, of which folding again changes nothing.
 fn folded(model: &Model) -> Model {
     folded_with(model, &FoldOptions::default())
 }
 
 fn folded_with(model: &Model, options: &FoldOptions) -> Model {
-    let once = model.edited(&model.fold(options).unwrap().edit).unwrap();
+    let once = model.edited(&model.fold(options).unwrap().model).unwrap();
     let mut options = options.clone();
     options.sizes.dims.clear();
     options.sizes.inputs.clear();
     let again = once.fold(&options).unwrap();
-    let twice = once.edited(&again.edit).unwrap();
+    let twice = once.edited(&again.model).unwrap();
     assert!(
         twice.bytes() == once.bytes(),
         "folding again makes {:?} of {:?}",
@@ -655,7 +666,7 @@ fn folding_to_given_shapes_is_verified() {
     let shape = tensor_type(DType::F32, &["2", "4"]);
     options.sizes.inputs.insert("x".to_owned(), InputFact::Type(shape));
     let folded = model.fold(&options).unwrap();
-    let after = model.edited(&folded.edit).unwrap();
+    let after = model.edited(&folded.model).unwrap();
     let mut given = VerifyOptions::default();
     given.sizes.inputs.clone_from(&options.sizes.inputs);
     assert!(model.verify(&after, options.rules, &given).unwrap().values > 0);
@@ -668,7 +679,7 @@ fn folding_opens_the_shapes_that_are_given() {
     let model = model.output("y", DType::F32, &["1", "3", "4"]).model();
     let mut options = FoldOptions::default();
     options.sizes.inputs.insert("x".to_owned(), InputFact::Type(tensor_type(DType::F32, &["n", "3", "4"])));
-    let after = model.edited(&model.fold(&options).unwrap().edit).unwrap();
+    let after = model.edited(&model.fold(&options).unwrap().model).unwrap();
     let declared = |id: &graph::ValueId| after.graph().value(*id).declared.as_ref().map(ToString::to_string);
     for id in after.graph().inputs().iter().chain(after.graph().outputs()) {
         assert_eq!(declared(id).as_deref(), Some("float32[n, 3, 4]"));
@@ -694,7 +705,7 @@ fn values_between_views_get_other_names_with_their_shapes() {
         .model();
     let options = FoldOptions::default();
     let folded = model.fold(&options).unwrap();
-    let after = model.edited(&folded.edit).unwrap();
+    let after = model.edited(&folded.model).unwrap();
     assert_eq!(after.graph().nodes().len(), 5);
     let verified = model.verify(&after, options.rules, &VerifyOptions::default()).unwrap();
     assert!(verified.values > 0 && verified.runs > 0);

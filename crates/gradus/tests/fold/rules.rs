@@ -508,7 +508,7 @@ fn patterns() -> Vec<Pattern> {
 fn folded(model: &Model, rules: RuleSet) -> Model {
     let mut options = FoldOptions::default();
     options.rules = rules;
-    model.edited(&model.fold(&options).unwrap().edit).unwrap()
+    model.edited(&model.fold(&options).unwrap().model).unwrap()
 }
 
 #[test]
@@ -845,7 +845,7 @@ fn typed_by(conditions: &[&str]) -> Result<String, String> {
     // The folded model is the same for all sizes that meet the conditions.
     let mut fold = FoldOptions::default();
     fold.sizes.clone_from(&options.sizes);
-    let folded = model.edited(&model.fold(&fold).unwrap().edit).unwrap();
+    let folded = model.edited(&model.fold(&fold).unwrap().model).unwrap();
     let mut verify = VerifyOptions::default();
     verify.sizes.clone_from(&options.sizes);
     let verified = model.verify(&folded, fold.rules, &verify).unwrap();

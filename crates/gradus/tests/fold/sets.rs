@@ -49,7 +49,7 @@ fn chain_of(dtype: DType, sizes: &[&str], nodes: &[(&str, Attributes)], set: i64
 fn left(model: &Model, level: Level) -> String {
     let mut options = FoldOptions::default();
     options.rules = RuleSet::of(level);
-    let after = model.edited(&model.fold(&options).unwrap().edit).unwrap();
+    let after = model.edited(&model.fold(&options).unwrap().model).unwrap();
     let measured = model.measure(&after, &VerifyOptions::default()).unwrap();
     assert!(measured.relative < 1e-6, "{measured:?}");
     assert!(after.infer(&InferOptions::default()).unwrap().problems().is_empty());
@@ -164,7 +164,7 @@ fn an_attribute_of_a_wrong_type_is_no_default() {
             .output("y", DType::F32, &["", ""])
             .model();
         let folded = model.fold(&FoldOptions::default()).unwrap();
-        operators(&model.edited(&folded.edit).unwrap())
+        operators(&model.edited(&folded.model).unwrap())
     };
     assert_eq!(element(Content::Int(1)), "Slice");
     assert_eq!(element(Content::Float(1.0)), "SplitToSequence SequenceAt");

@@ -89,6 +89,20 @@ fn sizes_that_runs_need_are_in_every_formula() {
     }
 }
 
+/// Sizes that data decide have the name that an output declares, unless an exporter made it up or
+/// another size has it.
+#[test]
+fn sizes_have_the_names_that_people_wrote() {
+    for (declared, wanted) in
+        [("found", "int64[1, found]"), ("y_dim_1", "int64[1, NonZero]"), ("n", "int64[1, NonZero]")]
+    {
+        let sketch = x(&["n"]).node("NonZero", &["x"], &["y"]);
+        let model = sketch.output("y", DType::I64, &["1", declared]).model();
+        let inference = model.infer(&InferOptions::default()).unwrap();
+        assert_eq!(inference.describe(inference.fact(model.value("y").unwrap())), wanted);
+    }
+}
+
 #[test]
 fn no_sizes_are_a_problem() {
     let two = x(&["N", "3", "8"])

@@ -162,13 +162,18 @@ fn what_fits_meets_the_conditions() {
     let conditions: Vec<_> = inference.conditions().iter().map(|of| &*of.text).collect();
     assert_eq!(conditions, ["N == 1"]);
     let mut cost = model.cost(&InferOptions::default()).unwrap();
-    assert_eq!(cost.fit(&model, 1 << 30, Reuse::None).unwrap().most, Some(1));
+    let fit = cost.fit(&model, 1 << 30, Reuse::None).unwrap();
+    assert_eq!((fit.most, fit.limit.unwrap().0.as_str()), (Some(1), "N == 1"));
 
     // Multiples of 32 alone.
     let sketch = Sketch::new().input("x", DType::F32, &["h"]).ints("rows", &[-1, 32]);
     let model = sketch.node("Reshape", &["x", "rows"], &["y"]).output("y", DType::F32, &["", "32"]).model();
     let mut cost = model.cost(&InferOptions::default()).unwrap();
-    assert_eq!(cost.fit(&model, 1000, Reuse::None).unwrap().most, Some(96));
+    let fit = cost.fit(&model, 1000, Reuse::None).unwrap();
+    assert_eq!((fit.most, fit.limit.unwrap().0.as_str()), (Some(96), "h%32 == 0"));
+    // The next size does not fit: 8 bytes for each, and 16 of a constant.
+    let fit = cost.fit(&model, 96 * 8 + 16, Reuse::None).unwrap();
+    assert_eq!((fit.most, fit.limit), (Some(96), None));
 }
 
 /// The length of a mask follows from that of a cache, which only a node says.

@@ -92,6 +92,22 @@ fn sizes_and_integers_of_random_graphs_are_those_of_a_run() {
                         compared += 1;
                     }
                 }
+                Elements::Extremes(columns) => {
+                    for (i, both) in columns.iter().enumerate() {
+                        let (Some(min), Some(max)) = (known(&both.min), known(&both.max)) else { continue };
+                        let whole =
+                            |number| if let Number::Int(number) = number { number } else { unreachable!() };
+                        let column: Vec<i128> = numbers().skip(i).step_by(columns.len()).map(whole).collect();
+                        let Some(ends) = column.iter().min().copied().zip(column.iter().max().copied())
+                        else {
+                            continue;
+                        };
+                        let range = (i128::from(min), i128::from(max));
+                        assert!(range.0 <= ends.0 && ends.1 <= range.1, "{}: {ends:?}", what());
+                        assert!(!both.attained || range == ends, "{}: {ends:?}", what());
+                        compared += 1;
+                    }
+                }
                 _ => {}
             }
         }

@@ -259,7 +259,7 @@ fn limits_stay_with_edited_and_converted_models() -> Result<()> {
     let mut limits = Limits::DEFAULT;
     limits.max_steps = 1;
     let model = OpenOptions::new().limits(limits).open(example("positions.onnx"))?;
-    let edited = model.edited(&model.fold(&FoldOptions::default())?.edit)?;
+    let edited = model.edited(&model.fold(&FoldOptions::default())?.model)?;
     let converted = model.convert(Standard::OpenVino, &ConvertOptions::default())?.model;
     for model in [&model, &edited, &converted] {
         let error = model.run(tokens(3)).unwrap_err();
@@ -287,10 +287,10 @@ fn threads_share_one_model() -> Result<()> {
         let inference = model.infer(&InferOptions::default())?;
         let facts: Vec<_> = inference.facts().iter().map(|fact| inference.describe(fact)).collect();
         let folded = model.fold(&FoldOptions::default())?;
-        let edited = model.edited(&folded.edit)?;
+        let edited = model.edited(&folded.model)?;
         // All threads write one file, and each its own.
         for name in ["one.onnx", name] {
-            model.save_edited(&folded.edit, folder.join(name))?;
+            model.save_edited(&folded.model, folder.join(name))?;
         }
         let own = std::fs::read(folder.join(name)).unwrap();
         Ok((model.run(tokens(3))?, program.run(tokens(5))?, edited.run(tokens(3))?, facts, own))

@@ -40,7 +40,7 @@ fn exercise(model: &Model) {
     let _ = model.portability(&InferOptions::default());
     let folded = model.fold(&FoldOptions::default());
     if let (Ok(folded), Standard::Onnx) = (folded, model.source().standard) {
-        model.edited(&folded.edit).unwrap();
+        model.edited(&folded.model).unwrap();
     }
     let to = if model.source().standard == Standard::Onnx { Standard::OpenVino } else { Standard::Onnx };
     let _ = model.convert(to, &ConvertOptions::default());

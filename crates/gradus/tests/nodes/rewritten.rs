@@ -152,7 +152,7 @@ impl Found {
         if let Ok(folded) = model.fold(&FoldOptions::default()) {
             self.folded += all.len();
             for values in &all {
-                let after = (model.edited(&folded.edit), KEPT);
+                let after = (model.edited(&folded.model), KEPT);
                 self.compare(place("folded"), (model, values), after, true);
             }
         }

@@ -48,7 +48,7 @@ fn float32(x: f64) -> f32 {
 /// The number of nodes that folding leaves.
 fn folded(model: &Model) -> usize {
     let folded = model.fold(&FoldOptions::default()).unwrap();
-    model.edited(&folded.edit).unwrap().graph().nodes().len()
+    model.edited(&folded.model).unwrap().graph().nodes().len()
 }
 
 /// The formula of docs/numerics.md, in other words.

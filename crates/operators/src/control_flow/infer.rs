@@ -450,6 +450,11 @@ pub fn scan(cx: &mut InferContext<'_, '_>) -> InferResult {
     if cx.symbols().at_least(count, 1) && batch.is_none_or(|batch| cx.symbols().at_least(batch, 1)) {
         first_run(cx, arranged(&first))?;
     }
+    // The shape of what is stacked is that of an iteration's.
+    if all.outputs.len() > carried {
+        let least = batch.map_or(Dim::ONE, |batch| cx.min(batch, Dim::ONE));
+        cx.require(count, Relation::AtLeast, least);
+    }
     let times = cx.multiply(batch.unwrap_or(Dim::ONE), count);
     cx.note_runs("body", times, mark)?;
     let with_batch = |fact: Fact| match (batch, fact) {

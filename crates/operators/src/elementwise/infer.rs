@@ -11,9 +11,10 @@
 use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::{DType, Error, Kind, convert};
 
-use crate::dim::{Bounds, Dim, Symbols};
+use crate::dim::{Bounds, Dim, Relation, Symbols};
+use crate::elementwise::extremes::{extremes, extremes_of_type};
 use crate::elementwise::symbolic::{combined, compare, condition_of, exact, fractions, progression};
-use crate::fact::{Dims, Elements, Fact, Fraction, TensorFact, known_shape};
+use crate::fact::{Dims, Elements, Extremes, Fact, Fraction, TensorFact, known_shape};
 use crate::infer::{InferContext, InferError, InferResult};
 use crate::normalization::infer::scaled;
 use crate::normalize::Older;
@@ -130,14 +131,36 @@ fn mapped(
     Some(Elements::Integers(results.into()))
 }
 
+/// How a function of one number orders its results.
+#[derive(Clone, Copy)]
+enum Order {
+    /// Those of larger numbers are no smaller.
+    Kept,
+    /// Those of larger numbers are no larger.
+    Reversed,
+}
+
 /// Integers made of those of the input one by one, as far as they fit its type.
-fn each(cx: &mut InferContext<'_, '_>, of: impl Fn(&mut Symbols, Dim) -> Option<Dim>) -> InferResult {
+fn each(
+    cx: &mut InferContext<'_, '_>,
+    order: Order,
+    of: impl Fn(&mut Symbols, Dim) -> Option<Dim>,
+) -> InferResult {
     let dims = cx.dims(0)?;
     let integers = |dtype: &DType| dtype.is_integer() || *dtype == DType::Bool;
     let elements = cx.dtype(0).filter(integers).and_then(|dtype| {
         mapped(cx, &mut |cx, dim| {
             let result = of(cx.symbols(), dim)?;
             cx.fits(result, dtype).then_some(result)
+        })
+        .or_else(|| {
+            let own = cx.extremes(0)?;
+            let [min, max] = [own.min, own.max].map(|end| of(cx.symbols(), end));
+            let (min, max) = match order {
+                Order::Kept => (min?, max?),
+                Order::Reversed => (max?, min?),
+            };
+            extremes_of_type(cx, Extremes { min, max, ..own }, dtype)
         })
     });
     Ok(vec![Fact::Tensor(TensorFact {
@@ -149,22 +172,26 @@ fn each(cx: &mut InferContext<'_, '_>, of: impl Fn(&mut Symbols, Dim) -> Option<
 
 /// Shape of `Neg`: the input's, with negated elements.
 pub fn neg(cx: &mut InferContext<'_, '_>) -> InferResult {
-    each(cx, Symbols::negate)
+    each(cx, Order::Reversed, Symbols::negate)
 }
 
 /// Shape of `Not`: the input's, with `1 - x` for each truth value.
 pub fn not(cx: &mut InferContext<'_, '_>) -> InferResult {
-    each(cx, |symbols, dim| symbols.subtract(Dim::ONE, dim))
+    each(cx, Order::Reversed, |symbols, dim| symbols.subtract(Dim::ONE, dim))
 }
 
 /// Shape of `Relu`: the input's, with elements of at least 0.
 pub fn relu(cx: &mut InferContext<'_, '_>) -> InferResult {
-    each(cx, |symbols, dim| symbols.max(dim, Dim::ZERO))
+    each(cx, Order::Kept, |symbols, dim| symbols.max(dim, Dim::ZERO))
 }
 
 /// Shape of `Abs`: the input's, with absolute elements.
 pub fn abs(cx: &mut InferContext<'_, '_>) -> InferResult {
-    each(cx, |symbols, dim| {
+    let is_natural = cx.extremes(0).is_some_and(|own| cx.symbols().at_least(own.min, 0));
+    each(cx, Order::Kept, move |symbols, dim| {
+        if is_natural {
+            return Some(dim);
+        }
         let opposite = symbols.negate(dim)?;
         symbols.max(dim, opposite)
     })
@@ -172,7 +199,7 @@ pub fn abs(cx: &mut InferContext<'_, '_>) -> InferResult {
 
 /// Shape of `Sign`: the input's, with elements clipped to -1, 0 and 1.
 pub fn sign(cx: &mut InferContext<'_, '_>) -> InferResult {
-    each(cx, |symbols, dim| {
+    each(cx, Order::Kept, |symbols, dim| {
         let positive = symbols.min(dim, Dim::ONE)?;
         symbols.max(positive, Dim::Known(-1))
     })
@@ -183,7 +210,7 @@ pub fn clip(cx: &mut InferContext<'_, '_>) -> InferResult {
     cx.one_element(1)?;
     cx.one_element(2)?;
     let [low, high] = [1, 2].map(|input| cx.has(input).then(|| cx.integer(input)));
-    each(cx, |symbols, dim| {
+    each(cx, Order::Kept, |symbols, dim| {
         // A bound that is given but not known leaves nothing known.
         let raised = match low {
             Some(low) => symbols.max(dim, low?)?,
@@ -282,7 +309,15 @@ pub fn cast(cx: &mut InferContext<'_, '_>, to: Option<DType>) -> InferResult {
             {
                 Elements::Fractions(all)
             }
-            _ => Elements::Unknown,
+            _ => {
+                let own = cx.extremes(0).filter(|_| to.is_integer());
+                let all = own.and_then(|own| extremes_of_type(cx, own, to));
+                // Where the type holds all, each column is as it was.
+                match cx.elements(0) {
+                    columns @ Elements::Extremes(_) if all.is_some() => columns,
+                    _ => all.unwrap_or_default(),
+                }
+            }
         };
     }
     Ok(vec![Fact::Tensor(TensorFact { dtype: to, dims, elements })])
@@ -317,6 +352,9 @@ pub fn modulo(cx: &mut InferContext<'_, '_>) -> InferResult {
 /// Shape of an operation on two elements: both inputs broadcast, with the elements it computes.
 pub fn binary_of(cx: &mut InferContext<'_, '_>, operation: Operation) -> InferResult {
     let dims: Dims = broadcast_inputs(cx, 0)?.into();
+    if matches!(operation, Operation::Div | Operation::FloorDiv | Operation::Mod | Operation::Fmod) {
+        require_divisors(cx, &dims);
+    }
     let elements = binary_elements(cx, operation, &dims).unwrap_or_default();
     let dtype = match elements {
         Elements::Unknown => None,
@@ -324,6 +362,29 @@ pub fn binary_of(cx: &mut InferContext<'_, '_>, operation: Operation) -> InferRe
         _ => cx.dtype(0),
     };
     Ok(vec![Fact::Tensor(TensorFact { dtype, dims: Some(dims), elements })])
+}
+
+/// Requires that integers that sizes decide are not divided by 0, if results of these dimensions
+/// have elements.
+fn require_divisors(cx: &mut InferContext<'_, '_>, dims: &[Dim]) {
+    if !cx.dtype(0).is_some_and(DType::is_integer) || !dims.iter().all(|&dim| cx.symbols().at_least(dim, 1)) {
+        return;
+    }
+    let divisors = cx.integers(1).unwrap_or_else(|| match cx.extremes(1) {
+        Some(all) if all.attained && cx.symbols().at_least(all.min, 0) => [all.min].into(),
+        _ => [].into(),
+    });
+    for &divisor in divisors.iter() {
+        let symbols = cx.symbols();
+        if divisor.known().is_some() || symbols.rank(divisor).0 > 1 {
+            continue;
+        }
+        if symbols.at_least(divisor, 0) {
+            cx.require(divisor, Relation::AtLeast, Dim::ONE);
+        } else if !symbols.never_zero(divisor) {
+            cx.require(divisor, Relation::NotEqual, Dim::ZERO);
+        }
+    }
 }
 
 fn binary_elements(cx: &mut InferContext<'_, '_>, operation: Operation, dims: &[Dim]) -> Option<Elements> {
@@ -338,7 +399,7 @@ fn binary_elements(cx: &mut InferContext<'_, '_>, operation: Operation, dims: &[
         return Some(progression);
     }
     let inputs: Vec<_> = (0..cx.count()).collect();
-    let all = aligned(cx, &inputs, dims)?;
+    let Some(all) = aligned(cx, &inputs, dims) else { return extremes(cx, operation, dtype) };
     let count = all.first()?.len();
     let logical = operation.gives_truth();
     let mut results = Vec::with_capacity(count);
@@ -388,6 +449,15 @@ pub fn select(cx: &mut InferContext<'_, '_>) -> InferResult {
             }
         });
         Elements::Integers(each.collect())
+    });
+    let elements = elements.or_else(|| {
+        if let Elements::Progression(both) = cx.elements(0)
+            && let (Dim::Known(condition), Dim::ZERO) = *both
+        {
+            return Some(cx.moved(if condition == 0 { 2 } else { 1 }, true));
+        }
+        let (yes, no) = (cx.extremes(1)?, cx.extremes(2)?);
+        Some(yes.joined(no, cx.symbols())?.of_some().elements())
     });
     Ok(vec![Fact::Tensor(TensorFact { dtype, dims: Some(dims), elements: elements.unwrap_or_default() })])
 }

@@ -3,6 +3,7 @@
 pub mod activations;
 pub mod binary;
 pub mod cast;
+pub mod extremes;
 pub mod infer;
 pub mod lowered;
 pub mod mixed;

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use gradus_core::convert::usize_of_i64;
 
-use crate::dim::{Bounds, Dim, Relation};
+use crate::dim::{Bounds, Condition, Dim, Relation};
 use crate::errors;
 use crate::fact::{Dims, Elements, Fact, TensorFact};
 use crate::indexing::eval::reduction;
@@ -28,7 +28,8 @@ pub fn with_elements(cx: &InferContext<'_, '_>, dims: impl Into<Dims>, elements:
     Ok(vec![Fact::Tensor(TensorFact { dtype: cx.dtype(0), dims: Some(dims.into()), elements })])
 }
 
-/// The elements that lie at these places of the first input.
+/// The elements that lie at these places of the first input; without them, the range of all its
+/// elements.
 pub fn chosen(
     cx: &mut InferContext<'_, '_>,
     places: impl FnOnce(&[usize]) -> Option<Vec<usize>>,
@@ -41,7 +42,7 @@ pub fn chosen(
         let each = places.into_iter().map(|place| all.get(place).copied());
         Some(Elements::Integers(each.collect::<Option<Dims>>()?))
     };
-    choose(cx).unwrap_or_default()
+    choose(cx).unwrap_or_else(|| cx.moved(0, false))
 }
 
 /// Bounds beyond these mean "to the end": no tensor is that long, and exporters write them so.
@@ -218,6 +219,9 @@ pub fn slice(cx: &mut InferContext<'_, '_>) -> InferResult {
             Some(indices::chosen(dims, &indices))
         });
     }
+    if elements == Elements::Unknown {
+        elements = cx.moved(0, false);
+    }
     with_elements(cx, all, elements)
 }
 
@@ -237,9 +241,7 @@ pub(super) fn require_in_range(cx: &mut InferContext<'_, '_>, sizes: &[Dim]) -> 
         (None, Elements::Known(tensor)) => {
             tensor.to_i64().ok().map(|indices| indices.into_iter().map(Dim::Known).collect())
         }
-        (None, Elements::Progression(both)) if sizes.len() == 1 && require_last(cx, sizes[0], &both) => {
-            return Ok(());
-        }
+        (None, _) if require_extremes(cx, sizes) => return Ok(()),
         _ => None,
     };
     let Some(indices) = indices else {
@@ -247,6 +249,9 @@ pub(super) fn require_in_range(cx: &mut InferContext<'_, '_>, sizes: &[Dim]) -> 
             let sizes: Vec<_> = sizes.iter().map(|&size| cx.symbols().print(size).to_string()).collect();
             let plural = if sizes.len() == 1 { "" } else { "s" };
             cx.require_of_values(format!("indices are within size{plural} {}", sizes.join(", ")));
+        } else if let [size] = *sizes {
+            let (min, max) = (cx.subtract(Dim::ZERO, size), cx.subtract(size, Dim::ONE));
+            cx.require_elements(1, min, max);
         }
         require_elements(cx, sizes);
         return Ok(());
@@ -272,24 +277,30 @@ fn require_elements(cx: &mut InferContext<'_, '_>, sizes: &[Dim]) {
     }
 }
 
-/// Requires that the last of indices that rise from 0 or above is within a size; returns false if
-/// they may not rise.
-fn require_last(cx: &mut InferContext<'_, '_>, size: Dim, indices: &(Dim, Dim)) -> bool {
-    let (first, step) = *indices;
-    let rises = step.known().is_some_and(|step| step > 0) && cx.symbols().at_least(first, 0);
-    let Some(dims) = cx.known_dims(1).filter(|_| rises) else { return false };
-    let count = cx.product(&dims);
-    let steps = cx.subtract(count, Dim::ONE);
-    let span = cx.multiply(steps, step);
-    let last = cx.add(first, span);
-    let mut least = cx.add(last, Dim::ONE);
-    // Without indices, none is beyond; the count itself is no less than that.
-    if least != count && !cx.symbols().at_least(count, 1) {
-        let any = cx.min(count, Dim::ONE);
-        least = cx.multiply(least, any);
+/// Requires that the smallest and the largest index are within each size, if there are indices;
+/// returns false if they are not known.
+fn require_extremes(cx: &mut InferContext<'_, '_>, sizes: &[Dim]) -> bool {
+    let Some(dims) = cx.known_dims(1) else { return false };
+    let columns = match sizes {
+        [_] => cx.extremes(1).map(|all| vec![all]),
+        _ => cx.columns(1, sizes.len()),
+    };
+    let Some(columns) = columns else { return false };
+    let mut is_decided = true;
+    for (column, &size) in columns.iter().zip(sizes) {
+        let above = cx.add(column.max, Dim::ONE);
+        let below = cx.subtract(Dim::ZERO, column.min);
+        let is_natural = cx.symbols().at_least(column.min, 0);
+        for least in [Some(above), (!is_natural).then_some(below)].into_iter().flatten() {
+            if column.attained {
+                cx.require_if_any(&dims, size, least);
+            } else {
+                let is_met = Condition::new(size, Relation::AtLeast, least);
+                is_decided &= cx.symbols().always_holds(&is_met);
+            }
+        }
     }
-    cx.require(size, Relation::AtLeast, least);
-    true
+    is_decided
 }
 
 /// Requires that each of some indices is within a size; those below 0 count from the end.
@@ -323,11 +334,9 @@ pub fn gathered(cx: &mut InferContext<'_, '_>, axis: usize, batch: usize) -> Inf
     }
     let chosen_dims = indices[batch..].iter();
     let all: Vec<_> = dims[..axis].iter().chain(chosen_dims).chain(&dims[axis + 1..]).copied().collect();
-    let mut elements = Elements::Unknown;
-    if batch == 0
-        && let Some(indices) = cx.known_integers(1)
-    {
-        elements = match cx.elements(0) {
+    let known = if batch == 0 { cx.known_integers(1) } else { None };
+    let elements = if let Some(indices) = known {
+        match cx.elements(0) {
             Elements::Progression(both) if dims.len() == 1 => {
                 let (first, step) = *both;
                 let each = indices.iter().map(|&index| {
@@ -348,8 +357,10 @@ pub fn gathered(cx: &mut InferContext<'_, '_>, axis: usize, batch: usize) -> Inf
                 all[axis] = Along::List(found.collect::<Option<_>>()?);
                 Some(indices::chosen(dims, &all))
             }),
-        };
-    }
+        }
+    } else {
+        cx.moved(0, false)
+    };
     with_elements(cx, all, elements)
 }
 
@@ -372,18 +383,16 @@ pub fn gather_nd(cx: &mut InferContext<'_, '_>) -> InferResult {
     }
     require_in_range(cx, &dims[batch..batch + depth])?;
     let all: Vec<_> = before.iter().chain(rest).copied().collect();
-    let mut elements = Elements::Unknown;
-    if batch == 0 && depth == 1 && dims.len() == 1 {
+    let is_list = batch == 0 && depth == 1 && dims.len() == 1;
+    let places = if is_list { cx.known_integers(1) } else { None };
+    let elements = if let Some(places) = places {
         let count = dims[0].known();
-        if let Some(places) = cx.known_integers(1) {
-            elements = chosen(cx, |_| {
-                places
-                    .iter()
-                    .map(|&place| usize_of_i64(if place < 0 { place + count? } else { place }))
-                    .collect()
-            });
-        }
-    }
+        chosen(cx, |_| {
+            places.iter().map(|&place| usize_of_i64(if place < 0 { place + count? } else { place })).collect()
+        })
+    } else {
+        cx.moved(0, false)
+    };
     with_elements(cx, all, elements)
 }
 
@@ -498,5 +507,6 @@ pub fn gather_elements(cx: &mut InferContext<'_, '_>) -> InferResult {
     let indices = cx.dims(1)?;
     indices_fit(cx, &indices)?;
     require_along_axis(cx)?;
-    Ok(vec![Fact::shaped(indices)])
+    let elements = cx.moved(0, false);
+    with_elements(cx, indices, elements)
 }

@@ -13,7 +13,7 @@ use gradus_core::{Error, Kind, Shape};
 
 use crate::attributes::required;
 use crate::dim::{Bounds, Dim, Relation};
-use crate::fact::{Dims, Elements, Fact, TensorFact};
+use crate::fact::{Dims, Elements, Extremes, Fact, TensorFact};
 use crate::indexing::infer::{chosen, like_first, with_elements};
 use crate::indices::Along;
 use crate::infer::{InferContext, InferError, InferResult};
@@ -40,7 +40,10 @@ pub fn turned(cx: &mut InferContext<'_, '_>, perm: Option<&[i64]>) -> InferResul
     // A tensor of one axis or none stays as it is.
     let elements = match dims.len() {
         0 | 1 => cx.elements(0),
-        _ => chosen(cx, |dims| Some(indices::turned(dims, &perm))),
+        _ => match chosen(cx, |dims| Some(indices::turned(dims, &perm))) {
+            Elements::Extremes(_) => cx.moved(0, true),
+            elements => elements,
+        },
     };
     with_elements(cx, turned, elements)
 }
@@ -73,7 +76,7 @@ pub fn spread(cx: &mut InferContext<'_, '_>, all: &[Dim]) -> InferResult {
         }
         Some([only]) => Elements::Progression(Arc::new((*only, Dim::ZERO))),
         _ if all[..] == dims[..] => cx.elements(0),
-        _ => Elements::Unknown,
+        _ => cx.moved(0, true),
     };
     with_elements(cx, all, elements)
 }
@@ -118,10 +121,10 @@ pub fn repeated(cx: &mut InferContext<'_, '_>, dims: &[Dim], repeats: &[Dim]) ->
                 Some(count) if count <= crate::fact::MAX_INTEGERS => {
                     Elements::Integers(elements.iter().copied().cycle().take(count).collect())
                 }
-                _ => Elements::Unknown,
+                _ => cx.moved(0, true),
             }
         }
-        _ => Elements::Unknown,
+        _ => cx.moved(0, true),
     };
     with_elements(cx, all, elements)
 }
@@ -177,7 +180,8 @@ fn joined(cx: &mut InferContext<'_, '_>, inputs: &[usize], axis: i64) -> InferRe
         None => cx.unknown("an input has unknown rank", Bounds::SIZE),
     });
     let dims: Vec<_> = dims.into_iter().flatten().collect();
-    let elements = joined_elements(cx, inputs, axis).unwrap_or_default();
+    let elements = joined_elements(cx, inputs, axis).or_else(|| joined_extremes(cx, inputs, axis));
+    let elements = elements.unwrap_or_default();
     with_elements(cx, dims, elements)
 }
 
@@ -191,6 +195,39 @@ fn joined_elements(cx: &mut InferContext<'_, '_>, inputs: &[usize], axis: usize)
     let dims: Vec<_> = shapes.iter().map(Shape::dims).collect();
     let each = indices::joined(&dims, axis).into_iter().map(|(part, place)| lists[part][place]);
     Some(Elements::Integers(each.collect()))
+}
+
+/// The smallest and the largest element of all inputs, if those of each are known; of inputs joined
+/// along a short last axis, by index.
+fn joined_extremes(cx: &mut InferContext<'_, '_>, inputs: &[usize], axis: usize) -> Option<Elements> {
+    /// Indices of the last axis that are told apart.
+    const MAX_COLUMNS: usize = 8;
+    let mut columns = Vec::new();
+    for &input in inputs {
+        let dims = cx.known_dims(input)?;
+        let count = dims.last().filter(|_| axis + 1 == dims.len()).and_then(|size| size.known());
+        let Some(count) = count.and_then(usize_of_i64).filter(|count| count + columns.len() <= MAX_COLUMNS)
+        else {
+            columns.clear();
+            break;
+        };
+        columns.extend(cx.columns(input, count)?);
+    }
+    if !columns.is_empty() {
+        return Some(Elements::Extremes(columns.into()));
+    }
+    let mut all: Option<Extremes> = None;
+    for &input in inputs {
+        let mut own = cx.extremes(input)?;
+        let dims = cx.known_dims(input)?;
+        // An input without elements has none at the ends.
+        own.attained &= dims.iter().all(|&dim| cx.symbols().at_least(dim, 1));
+        all = Some(match all {
+            Some(all) => all.joined(own, cx.symbols())?,
+            None => own,
+        });
+    }
+    Some(all?.elements())
 }
 
 /// Shapes of `Split`: the input's, with the size of each part along the axis.

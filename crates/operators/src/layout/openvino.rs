@@ -27,7 +27,7 @@ use crate::indexing::infer::like_first;
 use crate::indices::Along;
 use crate::infer::{InferContext, InferError, InferResult};
 use crate::layout::infer::{expand, padded, parts_of, repeated, spread, turned};
-use crate::layout::reshaped::{named_axes, reshape_to, squeezed, unsqueezed};
+use crate::layout::reshaped::{ZeroSize, named_axes, reshape_to, squeezed, unsqueezed};
 use crate::op::EvalContext;
 use crate::output::allowed;
 use crate::words;
@@ -239,8 +239,8 @@ pub fn reshape(cx: &mut InferContext<'_, '_>) -> InferResult {
         let dims = cx.any_dims("the shape is not known before the run", rank);
         return like_first(cx, dims);
     };
-    let allow_zero = !cx.attributes.flag("special_zero", false)?;
-    reshape_to(cx, &target, allow_zero)
+    let copies = cx.attributes.flag("special_zero", false)?;
+    reshape_to(cx, &target, if copies { ZeroSize::Copied } else { ZeroSize::Kept })
 }
 
 /// Named axes of other than one element are kept. One whose dimension is not known is taken to have
@@ -351,7 +351,11 @@ pub fn pad(cx: &mut InferContext<'_, '_>) -> InferResult {
 /// `Reshape` of OpenVINO, whose flag says what a zero means.
 pub fn run_reshape(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let allow_zero = i64::from(!attributes.flag("special_zero", false)?);
-    let inputs = [input(cx, 0), integers(&cx.integers(1)?)];
+    let target = cx.integers(1)?;
+    if allow_zero != 0 && target.contains(&0) && target.contains(&-1) {
+        return Err(errors::open_axis(0, "at least 1"));
+    }
+    let inputs = [input(cx, 0), integers(&target)];
     called(cx, layout::eval::reshape, vec![("allowzero", Content::Int(allow_zero))], &inputs)
 }
 

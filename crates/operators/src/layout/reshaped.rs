@@ -25,32 +25,57 @@ pub fn reshaped(cx: &mut InferContext<'_, '_>, dims: impl Into<Dims>) -> InferRe
             let tensor = shape.and_then(|shape| tensor.reshaped(shape).ok());
             tensor.map_or(Elements::Unknown, |tensor| Elements::Known(tensor.into()))
         }
+        Elements::Extremes(all) if all.len() > 1 => {
+            let is_kept = dims.last().is_some_and(|&last| last == Dim::from(all.len()));
+            if is_kept { Elements::Extremes(all) } else { cx.moved(0, true) }
+        }
         other => other,
     };
     Ok(vec![Fact::Tensor(TensorFact { dtype: cx.dtype(0), dims: Some(dims), elements })])
 }
 
+/// Meaning of a size of 0 that a shape names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ZeroSize {
+    /// The input's dimension there.
+    Copied,
+    /// 0; no other size may be -1.
+    Kept,
+    /// 0; -1 is the quotient of the sizes that are not 0.
+    Skipped,
+}
+
 /// The quotient of a number of elements by some dimensions.
-pub fn quotient(cx: &mut InferContext<'_, '_>, all: &[Dim], taken: &[Dim]) -> Result<Dim, InferError> {
+fn quotient(
+    cx: &mut InferContext<'_, '_>,
+    all: &[Dim],
+    taken: &[Dim],
+    zero: ZeroSize,
+) -> Result<Dim, InferError> {
     let mut left = all.to_vec();
-    let mut below = Vec::new();
+    let (mut both, mut below) = (Vec::new(), Vec::new());
     for dim in taken {
-        // A dimension on both sides changes nothing, unless it is zero; then -1 has no meaning.
+        // A dimension on both sides changes nothing, unless it is zero and zeros count.
         match left.iter().position(|other| other == dim) {
-            Some(at) if *dim != Dim::ZERO => {
-                left.remove(at);
+            Some(at) if *dim != Dim::ZERO || zero == ZeroSize::Skipped => {
+                both.push(left.remove(at));
             }
             _ => below.push(*dim),
         }
     }
-    let (above, below) = (cx.product(&left), cx.product(&below));
-    if below == Dim::ZERO {
+    if zero == ZeroSize::Skipped {
+        if !count_the_same(cx, &left, &both, &below) {
+            return Ok(cx.unknown("another size may be 0", Bounds::SIZE));
+        }
+    } else if below.contains(&Dim::ZERO) {
         return Err(errors::open_axis(0, "at least 1").into());
+    } else {
+        // The product of the others divides, and is not zero.
+        for &dim in taken {
+            cx.require(dim, Relation::AtLeast, Dim::ONE);
+        }
     }
-    // The product of the others divides, and is not zero.
-    for &dim in taken {
-        cx.require(dim, Relation::AtLeast, Dim::ONE);
-    }
+    let (above, below) = (cx.product(&left), cx.product(&below));
     let quotient = cx.floor_divide(above, below);
     let whole = cx.multiply(below, quotient);
     cx.require(above, Relation::Equal, whole);
@@ -69,8 +94,30 @@ pub fn reshape(cx: &mut InferContext<'_, '_>) -> InferResult {
         };
         return reshaped(cx, dims);
     };
-    let allow_zero = cx.attributes.flag("allowzero", false)?;
-    reshape_to(cx, &target, allow_zero)
+    let keeps = cx.attributes.flag("allowzero", false)?;
+    reshape_to(cx, &target, if keeps { ZeroSize::Skipped } else { ZeroSize::Copied })
+}
+
+/// Returns true if the quotient of sizes is that of those that are not 0: of sizes of the input
+/// alone, of both shapes, and of the target alone. What runs need not imply is assumed.
+fn count_the_same(cx: &mut InferContext<'_, '_>, left: &[Dim], both: &[Dim], below: &[Dim]) -> bool {
+    let mut may_be_zero = |dims: &[Dim]| -> Vec<Dim> {
+        dims.iter().copied().filter(|&dim| !cx.symbols().at_least(dim, 1)).collect()
+    };
+    let (left, both, below) = (may_be_zero(left), may_be_zero(both), may_be_zero(below));
+    if below.contains(&Dim::ZERO) {
+        return false;
+    }
+    if !below.iter().all(|&dim| cx.may_assume(dim, Relation::AtLeast, Dim::ONE)) {
+        return false;
+    }
+    if left.is_empty() || both.is_empty() {
+        return true;
+    }
+    // Zeros that only the input has count unless there is one in both.
+    let (own, shared) = (cx.product(&left), cx.product(&both));
+    let any = cx.max(own, shared);
+    cx.may_assume(any, Relation::AtLeast, Dim::ONE)
 }
 
 /// Returns true if a symbolic element of the shape may be taken for at least 1. 0 stands for the
@@ -118,8 +165,9 @@ fn may_not_be_zero(
 }
 
 /// The first input in the shape of which these are the dimensions, but for 0 and -1.
-pub fn reshape_to(cx: &mut InferContext<'_, '_>, target: &[Dim], allow_zero: bool) -> InferResult {
+pub fn reshape_to(cx: &mut InferContext<'_, '_>, target: &[Dim], zero: ZeroSize) -> InferResult {
     let given = cx.known_dims(0);
+    let allow_zero = zero != ZeroSize::Copied;
     let mut dims: Vec<Option<Dim>> = Vec::with_capacity(target.len());
     for (axis, &dim) in target.iter().enumerate() {
         let same = given.as_ref().and_then(|given| given.get(axis)).copied();
@@ -139,13 +187,7 @@ pub fn reshape_to(cx: &mut InferContext<'_, '_>, target: &[Dim], allow_zero: boo
             // 0 would mean the input's dimension, which is the same.
             _ if same == Some(dim) && cx.symbols().at_least(dim, 0) => Some(dim),
             _ if cx.symbols().at_least(dim, 1) => Some(dim),
-            _ if allow_zero && cx.symbols().at_least(dim, 0) => {
-                // A run takes 0 too; but few do, and formulas are longer for it.
-                if cx.symbols().rank(dim).0 == 1 {
-                    cx.may_assume(dim, Relation::AtLeast, Dim::ONE);
-                }
-                Some(dim)
-            }
+            _ if allow_zero && cx.symbols().at_least(dim, 0) => Some(dim),
             _ if cx.symbols().rank(dim).0 == 1 && may_not_be_zero(cx, given.as_deref(), target, axis) => {
                 // 0 next to a dimension of 0 means that.
                 let least = same.map_or(Dim::ONE, |same| cx.min(same, Dim::ONE));
@@ -164,7 +206,7 @@ pub fn reshape_to(cx: &mut InferContext<'_, '_>, target: &[Dim], allow_zero: boo
         || target.contains(&Dim::Known(-1))
         || rest.iter().all(|&dim| cx.symbols().at_least(dim, 1));
     let left = match (&given, open) {
-        (Some(given), 1) if is_quotient => Some(quotient(cx, given, &rest)?),
+        (Some(given), 1) if is_quotient => Some(quotient(cx, given, &rest, zero)?),
         _ => None,
     };
     if let Some(given) = &given {

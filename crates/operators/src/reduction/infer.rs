@@ -187,7 +187,12 @@ pub fn non_zero(cx: &mut InferContext<'_, '_>) -> InferResult {
             _ => cx.at_most("number of nonzero elements", all),
         },
     };
-    Ok(vec![Fact::typed(indices, [Dim::from(dims.len()), count])])
+    let mut fact = TensorFact::new(Some(indices), Some(Arc::new([Dim::from(dims.len()), count])));
+    // All indices of one axis.
+    if dims.len() == 1 && count == all {
+        fact.elements = Elements::Progression(Arc::new((Dim::ZERO, Dim::ONE)));
+    }
+    Ok(vec![Fact::Tensor(fact)])
 }
 
 /// Shapes of `TopK`: the input's with `k` along the axis, for elements and indices.

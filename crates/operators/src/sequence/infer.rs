@@ -8,7 +8,7 @@ use std::sync::Arc;
 use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::{DType, Error, Kind};
 
-use crate::dim::{Bounds, Dim};
+use crate::dim::{Bounds, Dim, Relation};
 use crate::errors;
 use crate::fact::{Fact, OptionalFact, SequenceFact, TensorFact};
 use crate::indices;
@@ -193,6 +193,13 @@ pub fn split_to_sequence(cx: &mut InferContext<'_, '_>) -> InferResult {
 /// Shape of `ConcatFromSequence`: the items', concatenated along an axis or stacked.
 pub fn concat_from_sequence(cx: &mut InferContext<'_, '_>) -> InferResult {
     let list = list(cx)?;
+    // The items tell the rank.
+    if list.len == Dim::ZERO {
+        return Err(errors::count("items of the sequence", 0, "at least 1").into());
+    }
+    if cx.symbols().rank(list.len).0 <= 1 {
+        cx.require(list.len, Relation::AtLeast, Dim::ONE);
+    }
     let new = cx.attributes.flag("new_axis", false)?;
     let Fact::Tensor(TensorFact { dims: Some(each), dtype, .. }) = &list.each else {
         return Err(InferError::input(0, "has items of unknown rank"));

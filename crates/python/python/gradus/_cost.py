@@ -76,6 +76,9 @@ class Fit:
     most: int | None
     #: Bytes that are needed at that number, or at the smallest one.
     bytes: int
+    #: The condition that the next number does not meet though it fits, and its node; ``None`` where it
+    #: does not fit.
+    limit: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True)

@@ -260,7 +260,7 @@ class Model:
             >>> cost.total.operations, cost.operators["Div"].bytes_written, cost.constants
             (Dim("4*seq + 1"), Dim("4*seq"), 16)
             >>> model.cost({"batch": 8}, fit=1 << 20).fit
-            Fit(symbol='seq', most=13106, bytes=1048508)
+            Fit(symbol='seq', most=13106, bytes=1048508, limit=None)
         """
         limits = (max_bytes, max_work, timeout)
         sizes = _sizes(dims, shapes, ranges, nonempty, assume)
@@ -359,16 +359,17 @@ class Model:
         """Writes a function that checks sizes of the inputs, and returns shapes and bytes of the outputs and the peak of memory.
 
         Args:
-            language: ``"rust"``, ``"c"`` or ``"python"``.
+            language: ``"rust"``, ``"c"`` or ``"python"``; for shapes that the model runs with, ``"trtexec"`` (arguments), ``"ort"``
+                (options of the TensorRT provider) or ``"triton"`` (``config.pbtxt``), within ``ranges``.
             dims, shapes, ranges, nonempty, assume: as of :meth:`infer`.
             name: the name of the model's file; names of C begin with it.
             max_bytes, max_work, timeout: limits of this call, as for :meth:`run`.
 
         Returns:
-            The text of a module of Rust or Python, or of a header of C.
+            The text of a module of Rust or Python, of a header of C, or of a configuration.
 
         Raises:
-            UsageError: if there is no such symbol, input or language.
+            UsageError: if there is no such symbol, input or language, or a size has no largest value that a configuration needs.
             GraphError: if the model contradicts itself.
             LimitError: if it takes more than the limits.
 
@@ -377,6 +378,10 @@ class Model:
             >>> text = gradus.load("examples/heads.onnx").contract("python", name="heads.onnx")
             >>> "def shapes(x: Sequence[int]) -> Shapes:" in text
             True
+            >>> print(gradus.load("examples/heads.onnx").contract("ort", ranges={"batch": (1, 8), "seq": (1, 512)}), end="")
+            trt_profile_min_shapes=x:1x1x8
+            trt_profile_opt_shapes=x:4x256x8
+            trt_profile_max_shapes=x:8x512x8
         """
         sizes = _sizes(dims, shapes, ranges, nonempty, assume)
         return self._native._contract(language, name, sizes, (max_bytes, max_work, timeout))

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use gradus::contract::{Contract, ContractCondition, Language, OutputSize, Unchecked};
+use gradus::contract::{Contract, ContractCondition, Deployment, Language, OutputSize, Unchecked};
 use gradus::files::{NewFiles, cannot_write};
 use gradus::infer::InferOptions;
 use gradus::{DType, Dim, Model};
@@ -87,13 +87,19 @@ pub(super) fn emit(
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     let path = &*of.path;
-    let contract = model.contract(options).map_err(|error| error.in_file(path.display()))?;
+    let in_file = |error: gradus::Error| error.in_file(path.display());
     let title = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+    let stem = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy();
+    let source = |language| Ok::<_, gradus::Error>(model.contract(options)?.source(language, &title));
+    let deployed = |to| model.deployment(options, to, &stem);
     let text = match form {
-        Emit::Rust => contract.source(Language::Rust, &title),
-        Emit::C => contract.source(Language::C, &title),
-        Emit::Python => contract.source(Language::Python, &title),
-        Emit::Json => output::json(&json(&contract, &title))? + "\n",
+        Emit::Rust => source(Language::Rust).map_err(in_file)?,
+        Emit::C => source(Language::C).map_err(in_file)?,
+        Emit::Python => source(Language::Python).map_err(in_file)?,
+        Emit::Json => output::json(&json(&model.contract(options).map_err(in_file)?, &title))? + "\n",
+        Emit::Trtexec => deployed(Deployment::Trtexec).map_err(in_file)?,
+        Emit::Triton => deployed(Deployment::Triton).map_err(in_file)?,
+        Emit::Ort => deployed(Deployment::OnnxRuntime).map_err(in_file)?,
     };
     let Some(to) = to else { return Ok(out.write_all(text.as_bytes())?) };
     let to = if given::is_folder(to) {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use gradus::dim::{Condition, Printed};
 use gradus::graph::{Graph, Origin, ValueId};
-use gradus::infer::{Completeness, Inference, Peak, Subgraph, When};
+use gradus::infer::{Completeness, Inference, Peak, Subgraph};
 use gradus::{Dim, Fact, Model};
 use serde::Serialize;
 
@@ -213,11 +213,7 @@ impl ConditionJson<'_> {
             place: &of.node,
             why: of.why.name(),
             relation: of.relation.as_ref().map(relation),
-            when: match &of.when {
-                When::Always => Some(Vec::new()),
-                When::If(all) => Some(all.iter().map(relation).collect()),
-                When::Perhaps => None,
-            },
+            when: of.when.guards().map(|all| all.iter().map(relation).collect()),
         });
         json.collect()
     }

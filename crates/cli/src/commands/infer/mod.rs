@@ -67,8 +67,8 @@ fn one(
     }
     let mut inference = model.infer(options).map_err(|error| error.in_file(path.display()))?;
     if let Some(to) = &args.output {
-        let edit = model.declared(&inference, options).map_err(|error| error.in_file(path.display()))?;
-        model.save_edited(&edit, &given::destination(to, of, model.source().standard)?)?;
+        let declared = model.declared(&inference, options).map_err(|error| error.in_file(path.display()))?;
+        model.save_edited(&declared, &given::destination(to, of, model.source().standard)?)?;
     }
     if let Some(name) = &args.why {
         return write_why(args, path, &model, &inference, name, out);

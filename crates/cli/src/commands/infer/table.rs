@@ -167,12 +167,12 @@ pub(in crate::commands) fn write_conditions(
         })
     };
     let conditions = inference.conditions().iter().filter(is_telling);
-    let [run, rest]: [Vec<_>; 2] =
-        [true, false].map(|is_run| conditions.clone().filter(|of| (of.why == Why::Run) == is_run).collect());
-    let (checked, unchecked): (Vec<_>, Vec<_>) = run.into_iter().partition(|of| of.relation.is_some());
+    let of = |why| conditions.clone().filter(move |of| of.why == why);
+    let (checked, unchecked): (Vec<_>, Vec<_>) = of(Why::Run).partition(|of| of.relation.is_some());
     write_remarks("runs if:", checked, parts, out)?;
     write_remarks("not decided by sizes:", unchecked, parts, out)?;
-    write_remarks("taken for granted:", rest, parts, out)
+    write_remarks("declared, and checked by no run:", of(Why::Declared), parts, out)?;
+    write_remarks("taken for granted:", of(Why::Taken), parts, out)
 }
 
 fn parts(of: &ModelCondition) -> (&str, &str) {

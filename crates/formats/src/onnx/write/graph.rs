@@ -50,7 +50,11 @@ pub(super) fn constant(out: &mut Splice, name: &str, constant: &Constant) -> Res
     Ok(())
 }
 
-fn node(out: &mut Splice, graph: &Graph, node: &Node) -> Result<()> {
+/// `NodeProto`.
+///
+/// # Errors
+/// Whatever is wrong with a constant that must be read first.
+pub(super) fn node(out: &mut Splice, graph: &Graph, node: &Node) -> Result<()> {
     let OperatorId { domain, name, overload } = &node.operator;
     out.write(|out| {
         let name_of = |id: &Option<ValueId>| id.map_or("", |id| &*graph.value(id).name).as_bytes();

@@ -1,7 +1,7 @@
 //! Writing IR: models that were read, with changes, and models that were made in memory.
 //!
-//! A model that was read is written as parts of its files: what an [`Edit`] does not change is
-//! copied unchanged: unknown layers and attributes, comments and the space between elements.
+//! A model that was read is written as parts of its files: what did not change is copied
+//! unchanged: unknown layers and attributes, comments and the space between elements.
 //! Constants that nothing reads any more leave the `.bin`.
 
 mod bin;
@@ -15,7 +15,6 @@ mod text;
 
 use bytes::Bytes;
 use gradus_core::graph::Model;
-use gradus_core::graph::edit::{Change, Edit};
 use gradus_core::{Error, Kind, Result};
 
 use super::model::parse;
@@ -54,34 +53,18 @@ impl IrParts {
     }
 }
 
-/// The files that `text` and a file of constants of `bin` bytes become by edits of the main graph.
+/// The files that `text`, of which `before` was read, and a file of constants of `bin` bytes
+/// become where the main graph is that of `after`. Nodes and constants of `after` that have a
+/// position are those of the file.
 ///
 /// # Errors
 /// As [`super::read_model`], where the text is not the model; [`Kind::Syntax`] if a constant is not
-/// in the file of constants; [`Kind::Unsupported`] if functions are edited.
-pub fn edit_model(text: &Bytes, bin: usize, model: &Model, edit: &Edit) -> Result<Written> {
-    let (mut file, mut bin, mut model) = (text.clone(), bin, model);
-    let mut all: Option<Written> = None;
-    let joined = |all: &Option<Written>, next: Written| match all {
-        Some(all) => Written { xml: next.xml.after(&all.xml), bin: next.bin.after(&all.bin) },
-        None => next,
-    };
-    for stage in &edit.before {
-        let Change::Edited(edit) = &stage.change else {
-            return Err(Error::new(Kind::Unsupported, "OpenVINO has no functions"));
-        };
-        let next = edit_main(&file, bin, model, edit)?;
-        (file, bin, model) = (next.xml.to_bytes(&file)?, next.bin.len(), &stage.model);
-        all = Some(joined(&all, next));
-    }
-    Ok(joined(&all, edit_main(&file, bin, model, edit)?))
-}
-
-fn edit_main(text: &Bytes, bin: usize, model: &Model, edit: &Edit) -> Result<Written> {
+/// in the file of constants; [`Kind::Unsupported`] if `after` is not made of `before`.
+pub fn edit_model(text: &Bytes, bin: usize, before: &Model, after: &Model) -> Result<Written> {
     let (mark, document) = parse(text)?;
     let offsets = Offsets::of(document.root_element(), bin)?;
     let mut out = IrParts { xml: XmlWriter::new(""), new: New::default() };
-    let patches = edit::edit_graph(&mut out, document.root_element(), &model.graph, edit)?;
+    let patches = edit::edit_graph(&mut out, document.root_element(), &before.graph, &after.graph)?;
     let pieces = patched(0..document.input_text().len(), patches);
     let laid = Laid::new(offsets.kept(&pieces), out.new);
     let mut xml = Splice::default();

@@ -14,8 +14,6 @@ pub(super) struct Net<'a> {
     pub(super) xml: XmlNode<'a>,
     pub(super) layers: Vec<Layer<'a>>,
     pub(super) edges: Edges<'a>,
-    /// By node: which of the layers it is.
-    nodes: Vec<usize>,
 }
 
 /// A layer, and its ports in order.
@@ -54,8 +52,8 @@ pub(super) fn not_the_file() -> Error {
 impl<'a> Net<'a> {
     /// The layers of a graph, which was read from there.
     pub(super) fn of(xml: XmlNode<'a>, graph: &Graph) -> Result<Net<'a>> {
-        let mut net = Net { xml, layers: Vec::new(), edges: edges(xml)?, nodes: Vec::new() };
-        let (mut parameters, mut results) = (0, 0);
+        let mut net = Net { xml, layers: Vec::new(), edges: edges(xml)? };
+        let (mut parameters, mut results, mut nodes) = (0, 0, 0);
         let count = |counter: &mut usize| {
             *counter += 1;
             *counter - 1
@@ -91,8 +89,7 @@ impl<'a> Net<'a> {
                     LayerSort::Result
                 }
                 _ => {
-                    let index = net.nodes.len();
-                    net.nodes.push(net.layers.len());
+                    let index = count(&mut nodes);
                     let node = graph.nodes().get(index).ok_or_else(not_the_file)?;
                     if (inputs.len(), outputs.len()) != (node.inputs.len(), node.outputs.len()) {
                         return Err(not_the_file());
@@ -115,12 +112,6 @@ impl<'a> Net<'a> {
             layer.outputs.iter_mut().for_each(|port| port.value = values.get(&(id, port.id)).copied());
         }
         Ok(net)
-    }
-
-    /// The layer of a node.
-    pub(super) fn node(&self, index: usize) -> Result<&Layer<'a>> {
-        let place = self.nodes.get(index).and_then(|&place| self.layers.get(place));
-        place.ok_or_else(not_the_file)
     }
 }
 

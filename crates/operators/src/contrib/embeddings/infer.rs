@@ -2,6 +2,7 @@
 
 use gradus_core::DType;
 
+use crate::dim::Dim;
 use crate::fact::{Dims, Fact};
 use crate::infer::{InferContext, InferResult};
 
@@ -21,6 +22,12 @@ pub fn embedded(cx: &mut InferContext<'_, '_>) -> InferResult {
             let width = cx.dims_of_rank(input, 2)?[1];
             cx.equal(width, words[1], "width of embeddings")?;
         }
+    }
+    let most = cx.subtract(words[0], Dim::ONE);
+    cx.require_elements(0, Dim::ZERO, most);
+    // Without positions, these are 0, 1, 2, ….
+    if let Some(positions) = cx.known_dims(3).filter(|_| !cx.has(8)) {
+        cx.require_if_any(&ids, positions[0], ids[1]);
     }
     let dtype = if quantised { Some(DType::F32) } else { cx.dtype(2) };
     let all: Dims = [ids[0], ids[1], words[1]].into();

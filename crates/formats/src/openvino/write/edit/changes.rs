@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use gradus_core::Result;
 use gradus_core::graph::Node;
-use gradus_core::graph::edit::Kept;
 
 use super::super::super::model::{XmlNode, child};
 use super::super::super::names::list_of_names;
@@ -17,7 +16,7 @@ use super::super::pieces::{Patch, XmlPiece, patched};
 use super::super::text::{XmlWriter as Text, escaped, names as names_of};
 use super::{EditSource, EditedContent, EditedItem, Editing, body, edit_graph};
 
-impl<'a, 'e> Editing<'_, 'a, 'e> {
+impl<'a, 'g> Editing<'_, 'a, 'g> {
     /// The patches.
     pub(super) fn write(mut self, out: &mut IrParts) -> Result<Vec<Patch>> {
         let indent = self.net.layers.first().map_or("", |layer| space_before(layer.xml));
@@ -27,8 +26,8 @@ impl<'a, 'e> Editing<'_, 'a, 'e> {
             match &item.content {
                 EditedContent::Layer { layer, stays, of } => {
                     let mut patches = self.changed(&item, layer, *stays)?;
-                    if let Some((node, kept)) = of {
-                        patches.extend(inner(out, layer.xml, node, kept)?);
+                    if let Some((before, after)) = of {
+                        patches.extend(inner(out, layer.xml, before, after)?);
                     }
                     if *stays {
                         staying.insert(layer.id);
@@ -65,7 +64,7 @@ impl<'a, 'e> Editing<'_, 'a, 'e> {
     }
 
     /// Changes the types at the ports of a layer, and the edges that lead to it.
-    fn changed(&mut self, item: &EditedItem<'a, 'e>, layer: &Layer<'a>, stays: bool) -> Result<Vec<Patch>> {
+    fn changed(&mut self, item: &EditedItem<'a, 'g>, layer: &Layer<'a>, stays: bool) -> Result<Vec<Patch>> {
         let mut patches = Vec::new();
         for (port, name) in layer.inputs.iter().zip(&item.inputs) {
             let source = self.source(name)?;
@@ -137,14 +136,14 @@ impl<'a, 'e> Editing<'_, 'a, 'e> {
             old(name).and_then(|(_, port)| port.attribute("names")).unwrap_or_default().to_owned()
         };
         let made = match item.content {
-            EditedContent::Constant(tensor) => {
-                return constant(out, item.id, layer_name, tensor, names(first));
+            EditedContent::Constant(content) => {
+                return constant(out, item.id, layer_name, &content.tensor()?, names(first));
             }
             EditedContent::Made(made) => made,
             EditedContent::Layer { .. } => return Ok(()),
         };
-        let version = format!("opset{}", made.version);
-        let head = Head { id: item.id, name: layer_name, operator: made.operator, version: &version };
+        let version = format!("opset{}", made.version.unwrap_or(1));
+        let head = Head { id: item.id, name: layer_name, operator: &made.operator.name, version: &version };
         head.open(&mut out.xml, &[]);
         data(&mut out.xml, made.attributes.iter().map(|given| (&*given.name, &given.content)))?;
         let sources = item.inputs.iter().map(|name| self.source(name)).collect::<Result<Vec<_>>>()?;
@@ -188,12 +187,13 @@ impl<'a, 'e> Editing<'_, 'a, 'e> {
 }
 
 /// Changes of the graphs of a node.
-fn inner(out: &mut IrParts, layer: XmlNode<'_>, node: &Node, kept: &Kept) -> Result<Vec<Patch>> {
+fn inner(out: &mut IrParts, layer: XmlNode<'_>, before: &Node, after: &Node) -> Result<Vec<Patch>> {
     let mut patches = Vec::new();
-    for (number, edit) in &kept.graphs {
-        let graph = node.graphs().nth(*number).ok_or_else(not_the_file)?;
-        let xml = body(layer, node, *number).ok_or_else(not_the_file)?;
-        patches.extend(edit_graph(out, xml, graph, edit)?);
+    for (number, (before_graph, after_graph)) in before.graphs().zip(after.graphs()).enumerate() {
+        if !Arc::ptr_eq(before_graph, after_graph) {
+            let xml = body(layer, before, number).ok_or_else(not_the_file)?;
+            patches.extend(edit_graph(out, xml, before_graph, after_graph)?);
+        }
     }
     Ok(patches)
 }

@@ -1,4 +1,4 @@
-//! Graphs of a file with changes: what an edit does not name stays unchanged.
+//! Graphs of a file that were changed in memory: what did not change is copied.
 //!
 //! First every value that there will be gets its place; then layers that stay are patched, and new
 //! ones are written before those that they come before.
@@ -9,9 +9,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use gradus_core::convert::i64_of;
-use gradus_core::graph::edit::{Edit, Inlined, Kept, Made, Renames, Step};
-use gradus_core::graph::{Graph, Node, Type, ValueId};
-use gradus_core::{Error, Kind, Result, Tensor, graph};
+use gradus_core::error::Position;
+use gradus_core::graph::{self, Constant, Graph, Node, Type, ValueId};
+use gradus_core::{Error, Kind, Result};
 
 use super::super::model::{XmlNode, child};
 use super::IrParts;
@@ -29,54 +29,65 @@ struct EditSource {
 }
 
 /// A layer as it will be, with the names of its values.
-struct EditedItem<'a, 'e> {
+struct EditedItem<'a, 'g> {
     id: i64,
     inputs: Vec<Arc<str>>,
     /// By port: the name of the value; `None` if nothing reads it.
     outputs: Vec<Option<Arc<str>>>,
-    content: EditedContent<'a, 'e>,
+    content: EditedContent<'a, 'g>,
 }
 
-enum EditedContent<'a, 'e> {
+enum EditedContent<'a, 'g> {
     /// A layer of the file: in its place, or one of an inner graph that replaces the layer around
-    /// it.
+    /// it; and the node before and after.
     Layer {
         layer: Layer<'a>,
         stays: bool,
-        of: Option<(&'e Node, &'e Kept)>,
+        of: Option<(&'g Node, &'g Node)>,
     },
-    Made(&'e Made),
-    Constant(&'e Tensor),
+    Made(&'g Node),
+    Constant(&'g Constant),
 }
 
 /// A graph while it is edited.
-struct Editing<'g, 'a, 'e> {
-    net: &'g Net<'a>,
+struct Editing<'n, 'a, 'g> {
+    net: &'n Net<'a>,
+    graph: &'g Graph,
     /// Ports of the file, by the names of values.
-    old: HashMap<&'g str, (&'g Layer<'a>, XmlNode<'a>)>,
+    old: HashMap<&'n str, (&'n Layer<'a>, XmlNode<'a>)>,
     sources: HashMap<Arc<str>, EditSource>,
-    items: Vec<EditedItem<'a, 'e>>,
+    items: Vec<EditedItem<'a, 'g>>,
     next: i64,
     patches: Vec<Patch>,
     edges: Vec<((i64, i64), (i64, i64))>,
 }
 
-/// The patches that an edit makes of a graph in the file.
+/// A layer of the file that is a node or a constant, and the graph that it is in.
+#[derive(Clone)]
+struct Stored<'a, 'g> {
+    layer: Layer<'a>,
+    graph: &'g Graph,
+    node: Option<&'g Node>,
+    /// True if it is in the graph that is edited, and not within.
+    stays: bool,
+}
+
+/// The patches that make a graph of the file another.
 ///
 /// # Errors
-/// [`Kind::Graph`] if the edit is none of that graph, [`Kind::Unsupported`] if there are no numbers
+/// [`Kind::Graph`] if it is not made of that graph, [`Kind::Unsupported`] if there are no numbers
 /// for new layers.
 pub(super) fn edit_graph(
     out: &mut IrParts,
     xml: XmlNode<'_>,
-    graph: &Graph,
-    edit: &Edit,
+    before: &Graph,
+    after: &Graph,
 ) -> Result<Vec<Patch>> {
-    let net = Net::of(xml, graph)?;
+    let net = Net::of(xml, before)?;
     let mut old = HashMap::new();
     for layer in &net.layers {
         for port in &layer.outputs {
-            old.extend(port.value.map(|id| (&*graph.value(id).name, (layer, port.xml))));
+            old.extend(port.value.map(|id| (&*before.value(id).name, (layer, port.xml))));
         }
     }
     let last = net.layers.iter().map(|layer| layer.id).max().unwrap_or(-1);
@@ -84,8 +95,11 @@ pub(super) fn edit_graph(
         let message = format!("no numbers of layers are left after {last}");
         return Err(Error::new(Kind::Unsupported, message));
     };
+    let mut stored = HashMap::new();
+    collect(&mut stored, &net, before, true)?;
     let mut editing = Editing {
         net: &net,
+        graph: after,
         old,
         sources: HashMap::new(),
         items: Vec::new(),
@@ -93,152 +107,133 @@ pub(super) fn edit_graph(
         patches: Vec::new(),
         edges: Vec::new(),
     };
-    let scope = LayerScope { net: &net, graph, types: types(edit), names: &Renames::new(), stays: true };
-    editing.constants(edit, scope.names);
-    for layer in &net.layers {
-        let dropped = |id: ValueId| edit.dropped.contains(&graph.value(id).name);
-        let goes = layer.sort == LayerSort::Constant
-            && layer.outputs.iter().filter_map(|port| port.value).any(dropped);
-        if matches!(layer.sort, LayerSort::Parameter | LayerSort::Constant) && !goes {
-            editing.layer(&scope, layer, None)?;
+    editing.constants(&stored, before)?;
+    for node in after.nodes() {
+        match node.position {
+            Some(at) => {
+                let stored = stored.get(&at).ok_or_else(not_the_file)?;
+                editing.layer(stored, &node.inputs, &node.outputs, Some(node))?;
+            }
+            None => editing.new_layer(EditedContent::Made(node), &node.inputs, &node.outputs),
         }
     }
-    editing.steps(&scope, &edit.nodes)?;
+    let mut outputs = after.outputs().iter();
     for layer in net.layers.iter().filter(|layer| layer.sort == LayerSort::Result) {
-        editing.layer(&scope, layer, None)?;
+        let stored = Stored { layer: layer.clone(), graph: before, node: None, stays: true };
+        editing.layer(&stored, &[outputs.next().copied()], &vec![None; layer.outputs.len()], None)?;
     }
     editing.write(out)
 }
 
-/// A graph whose layers are placed.
-struct LayerScope<'s, 'a, 'e> {
-    net: &'s Net<'a>,
-    graph: &'e Graph,
-    types: HashMap<&'e str, &'e Type>,
-    names: &'s Renames,
-    /// True if layers keep their place.
+/// Finds the nodes and the constants that are read, of a graph and those within.
+fn collect<'a, 'g>(
+    into: &mut HashMap<Position, Stored<'a, 'g>>,
+    net: &Net<'a>,
+    graph: &'g Graph,
     stays: bool,
-}
-
-fn types(edit: &Edit) -> HashMap<&str, &Type> {
-    edit.types.iter().map(|(name, of)| (&**name, of)).collect()
-}
-
-impl LayerScope<'_, '_, '_> {
-    fn name(&self, name: &Arc<str>) -> Arc<str> {
-        self.names.get(name).unwrap_or(name).clone()
-    }
-
-    /// The type that the edit declares of a value, or else the file; and whether it is the edit's.
-    fn type_of(&self, name: &str, id: Option<ValueId>) -> (Option<Type>, bool) {
-        match (self.types.get(name), id) {
-            (Some(of), _) => (Some((*of).clone()), true),
-            (None, Some(id)) => (self.graph.value(id).declared.clone(), false),
-            (None, None) => (None, false),
+) -> Result<()> {
+    for layer in &net.layers {
+        let (mut node, mut at) = (None, None);
+        if let LayerSort::Node(index) = layer.sort {
+            let of = graph.nodes().get(index).ok_or_else(not_the_file)?;
+            for (number, inner) in of.graphs().enumerate() {
+                let xml = body(layer.xml, of, number).ok_or_else(not_the_file)?;
+                collect(into, &Net::of(xml, inner)?, inner, false)?;
+            }
+            (node, at) = (Some(of), of.position);
+        } else if layer.sort == LayerSort::Constant {
+            let value = layer.outputs.first().and_then(|port| port.value);
+            at = value.and_then(|id| graph.constant(id)?.position());
         }
+        into.extend(at.map(|at| (at, Stored { layer: layer.clone(), graph, node, stays })));
     }
+    Ok(())
 }
 
-impl<'a, 'e> Editing<'_, 'a, 'e> {
+impl<'a, 'g> Editing<'_, 'a, 'g> {
     fn number(&mut self) -> i64 {
         self.next += 1;
         self.next - 1
     }
 
+    fn name(&self, id: ValueId) -> Arc<str> {
+        self.graph.value(id).name.clone()
+    }
+
     fn new_layer(
         &mut self,
-        content: EditedContent<'a, 'e>,
-        inputs: Vec<Arc<str>>,
-        outputs: Vec<(Arc<str>, Option<Type>)>,
+        content: EditedContent<'a, 'g>,
+        inputs: &[Option<ValueId>],
+        outputs: &[Option<ValueId>],
     ) {
         let id = self.number();
-        let first = i64_of(inputs.len());
-        for (port, (name, of)) in (first..).zip(&outputs) {
-            self.sources.insert(name.clone(), EditSource { layer: id, port, of: of.clone(), new: true });
+        let inputs: Vec<_> = inputs.iter().flatten().map(|id| self.name(*id)).collect();
+        let mut names = Vec::new();
+        for (port, value) in (i64_of(inputs.len())..).zip(outputs.iter().flatten()) {
+            let of = self.graph.value(*value).declared.clone();
+            self.sources.insert(self.name(*value), EditSource { layer: id, port, of, new: true });
+            names.push(Some(self.name(*value)));
         }
-        let outputs = outputs.into_iter().map(|(name, _)| Some(name)).collect();
-        self.items.push(EditedItem { id, inputs, outputs, content });
+        self.items.push(EditedItem { id, inputs, outputs: names, content });
     }
 
-    fn constants(&mut self, edit: &'e Edit, names: &Renames) {
-        for (name, tensor) in &edit.constants {
-            let name = names.get(name).unwrap_or(name).clone();
-            let of = Some(Type::tensor(tensor.dtype(), tensor.shape()));
-            self.new_layer(EditedContent::Constant(tensor), Vec::new(), vec![(name, of)]);
-        }
-    }
-
-    fn steps(&mut self, scope: &LayerScope<'_, 'a, 'e>, steps: &'e [Step]) -> Result<()> {
-        for step in steps {
-            match step {
-                Step::Kept(kept) => self.layer(scope, scope.net.node(kept.node)?, Some(kept))?,
-                Step::Inlined(inlined) => self.inlined(scope, inlined)?,
-                Step::Made(made) => {
-                    let of = |name: &Arc<str>| {
-                        let declared = || scope.graph.value(scope.graph.find(name)?).declared.clone();
-                        (scope.name(name), scope.type_of(name, None).0.or_else(declared))
-                    };
-                    let outputs = made.outputs.iter().map(of).collect();
-                    let inputs = made.inputs.iter().map(|name| scope.name(name)).collect();
-                    self.new_layer(EditedContent::Made(made), inputs, outputs);
-                }
+    /// New constants come first, then inputs and constants of the graph, and those of graphs that
+    /// take the place of their layer.
+    fn constants(&mut self, stored: &HashMap<Position, Stored<'a, 'g>>, before: &'g Graph) -> Result<()> {
+        let (mut kept, mut moved) = (HashMap::new(), Vec::new());
+        for (id, constant) in self.graph.constants() {
+            let Some(at) = constant.position() else {
+                self.new_layer(EditedContent::Constant(constant), &[], &[Some(*id)]);
+                continue;
+            };
+            // Nobody reads one that is not found.
+            match stored.get(&at) {
+                Some(stored) if stored.stays => _ = kept.insert(stored.layer.id, *id),
+                stored => moved.extend(stored.map(|stored| (stored, *id))),
             }
         }
-        Ok(())
+        let mut inputs = self.graph.inputs().iter();
+        for layer in &self.net.layers {
+            let value = match layer.sort {
+                LayerSort::Parameter => inputs.next().copied(),
+                LayerSort::Constant => kept.get(&layer.id).copied(),
+                LayerSort::Result | LayerSort::Node(_) => continue,
+            };
+            let is_read = layer.outputs.iter().any(|port| port.value.is_some());
+            if value.is_some() || !is_read {
+                let stored = Stored { layer: layer.clone(), graph: before, node: None, stays: true };
+                self.layer(&stored, &[], &[value], None)?;
+            }
+        }
+        moved.into_iter().try_for_each(|(stored, id)| self.layer(stored, &[], &[Some(id)], None))
     }
 
-    /// A layer of the file.
+    /// A layer of the file, with its values; `node` is the node that it becomes.
     fn layer(
         &mut self,
-        scope: &LayerScope<'_, 'a, 'e>,
-        layer: &Layer<'a>,
-        kept: Option<&'e Kept>,
+        stored: &Stored<'a, 'g>,
+        inputs: &[Option<ValueId>],
+        outputs: &[Option<ValueId>],
+        node: Option<&'g Node>,
     ) -> Result<()> {
-        let id = if scope.stays { layer.id } else { self.number() };
-        let mut outputs = Vec::with_capacity(layer.outputs.len());
-        for port in &layer.outputs {
-            outputs.push(port.value.map(|value| {
-                let name = &scope.graph.value(value).name;
-                let (of, new) = scope.type_of(name, Some(value));
-                let name = scope.name(name);
-                self.sources.insert(name.clone(), EditSource { layer: id, port: port.id, of, new });
-                name
-            }));
+        let Stored { layer, graph, stays, .. } = stored;
+        if (layer.inputs.len(), layer.outputs.len()) != (inputs.len(), outputs.len()) {
+            return Err(not_the_file());
         }
-        let mut inputs = Vec::with_capacity(layer.inputs.len());
-        for (slot, port) in layer.inputs.iter().enumerate() {
-            let changed = kept.and_then(|kept| kept.inputs.iter().find(|(input, _)| *input == slot));
-            let name = match (changed, port.value) {
-                (Some((_, name)), _) => name,
-                (None, Some(value)) => &scope.graph.value(value).name,
-                (None, None) => return Err(not_the_file()),
-            };
-            inputs.push(scope.name(name));
+        let id = if *stays { layer.id } else { self.number() };
+        let mut names = Vec::with_capacity(outputs.len());
+        for (port, value) in layer.outputs.iter().zip(outputs) {
+            names.push(value.map(|value| self.name(value)));
+            let Some(value) = *value else { continue };
+            let of = self.graph.value(value).declared.clone();
+            let new = port.value.is_none_or(|old| graph.value(old).declared != of);
+            self.sources.insert(self.name(value), EditSource { layer: id, port: port.id, of, new });
         }
-        let node = kept.and_then(|kept| Some((scope.graph.nodes().get(kept.node)?, kept)));
-        let content = EditedContent::Layer { layer: layer.clone(), stays: scope.stays, of: node };
-        self.items.push(EditedItem { id, inputs, outputs, content });
+        let inputs = inputs.iter().map(|id| id.map(|id| self.name(id)).ok_or_else(not_the_file));
+        let inputs = inputs.collect::<Result<_>>()?;
+        let content = EditedContent::Layer { layer: layer.clone(), stays: *stays, of: stored.node.zip(node) };
+        self.items.push(EditedItem { id, inputs, outputs: names, content });
         Ok(())
-    }
-
-    /// The layers of an inner graph. What is passed to it has the names of its inputs.
-    fn inlined(&mut self, around: &LayerScope<'_, 'a, 'e>, inlined: &'e Inlined) -> Result<()> {
-        let node = around.graph.nodes().get(inlined.node).ok_or_else(not_the_file)?;
-        let graph = node.graphs().nth(inlined.graph).ok_or_else(not_the_file)?;
-        let xml = body(around.net.node(inlined.node)?.xml, node, inlined.graph).ok_or_else(not_the_file)?;
-        let net = Net::of(xml, graph)?;
-        let mut names = around.names.clone();
-        names.extend(inlined.names.iter().map(|(old, new)| (old.clone(), around.name(new))));
-        let edit = &inlined.edit;
-        let scope = LayerScope { net: &net, graph, types: types(edit), names: &names, stays: false };
-        self.constants(edit, &names);
-        for layer in net.layers.iter().filter(|layer| layer.sort == LayerSort::Constant) {
-            let value = layer.outputs.first().and_then(|port| port.value);
-            if value.is_some_and(|id| !edit.dropped.contains(&graph.value(id).name)) {
-                self.layer(&scope, layer, None)?;
-            }
-        }
-        self.steps(&scope, &edit.nodes)
     }
 }
 

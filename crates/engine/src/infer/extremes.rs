@@ -1,0 +1,161 @@
+//! The smallest and the largest element of integer inputs, and the conditions that follow.
+
+use gradus_core::graph::{Origin as From, ValueId};
+use gradus_core::text::name_in_message;
+
+use super::context::InferContext;
+use crate::dim::{Dim, Relation};
+use crate::fact::{Elements, Extremes, range_of};
+
+impl<'m> InferContext<'_, 'm> {
+    /// The smallest and the largest element of an input of integers that has elements, if sizes
+    /// decide them.
+    pub fn extremes(&mut self, input: usize) -> Option<Extremes> {
+        /// Elements whose minimum is one expression.
+        const MAX_OPERANDS: usize = 8;
+        if !self.dtype(input)?.is_integer() {
+            return None;
+        }
+        let (min, max) = match self.elements(input) {
+            Elements::Extremes(all) => {
+                let symbols = self.symbols();
+                return all.iter().copied().map(Some).reduce(|a, b| a?.joined(b?, symbols)).flatten();
+            }
+            Elements::Progression(both) => {
+                let (first, step) = *both;
+                let dims = self.known_dims(input)?;
+                let symbols = self.symbols();
+                let count = symbols.product(dims.iter().copied())?;
+                let steps = symbols.subtract(count, Dim::ONE)?;
+                let span = symbols.multiply(steps, step)?;
+                let last = symbols.add(first, span)?;
+                if symbols.at_least(step, 0) {
+                    (first, last)
+                } else if symbols.bounds(step).upper().is_some_and(|most| most <= 0) {
+                    (last, first)
+                } else {
+                    return None;
+                }
+            }
+            Elements::Known(tensor) => {
+                let all = tensor.to_i64().ok()?;
+                (Dim::Known(*all.iter().min()?), Dim::Known(*all.iter().max()?))
+            }
+            Elements::Integers(all) => {
+                let symbols = self.symbols();
+                let mut each = all.to_vec();
+                each.sort_unstable();
+                each.dedup();
+                let known = each.iter().filter(|dim| dim.known().is_some()).copied();
+                let ends = known.clone().min().into_iter().chain(known.max());
+                let open: Vec<_> = each.iter().filter(|dim| dim.known().is_none()).copied().collect();
+                if open.len() > MAX_OPERANDS {
+                    return None;
+                }
+                let mut both: Option<(Dim, Dim)> = None;
+                for dim in ends.chain(open) {
+                    both = Some(match both {
+                        Some((min, max)) => (symbols.min(min, dim)?, symbols.max(max, dim)?),
+                        None => (dim, dim),
+                    });
+                }
+                both?
+            }
+            Elements::Unknown | Elements::Fractions(_) => return None,
+        };
+        let of_sizes = |dim: Dim| self.pass.shared.symbols.rank(dim).0 <= 1;
+        (of_sizes(min) && of_sizes(max)).then_some(Extremes { min, max, attained: true })
+    }
+
+    /// What is known of the elements of an input in another order, each as often as it is there or
+    /// more often: of some of them only, if not all are kept.
+    pub fn moved(&mut self, input: usize, all: bool) -> Elements {
+        let Some(extremes) = self.extremes(input) else { return Elements::Unknown };
+        if all { extremes } else { extremes.of_some() }.elements()
+    }
+
+    /// The smallest and the largest element of an input of integers at each index of its last axis,
+    /// which has that size.
+    pub fn columns(&mut self, input: usize, count: usize) -> Option<Vec<Extremes>> {
+        if let Elements::Extremes(all) = self.elements(input)
+            && all.len() == count
+        {
+            return Some(all.to_vec());
+        }
+        let all = self.extremes(input)?;
+        Some(vec![if count == 1 { all } else { all.of_some() }; count])
+    }
+
+    /// Notes what the node checks of the elements of a tensor of these dimensions: that a size is at
+    /// least that, if there are elements.
+    pub fn require_if_any(&mut self, dims: &[Dim], size: Dim, least: Dim) {
+        let mut guards: Vec<Dim> = Vec::new();
+        for &dim in dims {
+            let symbols = self.symbols();
+            // Beside a dimension of 0, a multiple of it wants nothing.
+            let is_needless = symbols.at_least(dim, 1) || symbols.divides(dim, least);
+            if !is_needless && !guards.contains(&dim) {
+                guards.push(dim);
+            }
+        }
+        let any = self.product(&guards);
+        let any = self.min(any, Dim::ONE);
+        let least = self.multiply(least, any);
+        if self.symbols().rank(least).0 <= 1 {
+            self.require(size, Relation::AtLeast, least);
+        }
+    }
+
+    /// Notes that each element of an input must lie from one number to another, if they are those of
+    /// an input of the model.
+    pub fn require_elements(&mut self, input: usize, min: Dim, max: Dim) {
+        if self.pass.depth > 0 || [min, max].iter().any(|&dim| self.symbols().rank(dim).0 > 1) {
+            return;
+        }
+        let Some((name, added)) = self.id(input).and_then(|id| self.input_of(id)) else { return };
+        let name = name_in_message(name);
+        let [min, max] = [min, max].map(|end| self.subtract(end, Dim::Known(added)));
+        let [min, max] = [min, max].map(|end| self.symbols().print(end).to_string());
+        let text = format!("{min} <= elements of \"{name}\" <= {max}");
+        if self.pass.conditions.iter().all(|noted| noted.text != text) {
+            self.require_of_values(text);
+        }
+    }
+
+    /// The input of the graph whose elements, each at least once, are those of a value, and the number
+    /// that is added to each.
+    fn input_of(&self, id: ValueId) -> Option<(&'m str, i64)> {
+        let (mut id, mut added) = (id, 0i64);
+        loop {
+            let graph = self.frame.graph;
+            let (index, 0) = (match graph.value(id).origin {
+                From::Input => return Some((&graph.value(id).name, added)),
+                From::Node(index, output) => (index, output),
+                _ => return None,
+            }) else {
+                return None;
+            };
+            let node = &graph.nodes()[index];
+            let value = |input: usize| node.inputs.get(input).copied().flatten();
+            let fact = |id: ValueId| self.frame.facts[id.index()].as_tensor();
+            let next = value(0)?;
+            match &*node.operator.name {
+                "Identity" | "Reshape" | "Flatten" | "Squeeze" | "Unsqueeze" | "Transpose" => {}
+                "Cast" | "Convert" => {
+                    let range = |id: ValueId| range_of(fact(id)?.dtype?);
+                    let (from, to) = (range(next)?, range(id)?);
+                    if from.0 < to.0 || to.1 < from.1 {
+                        return None;
+                    }
+                }
+                "Add" => {
+                    let Elements::Integers(all) = &fact(value(1)?)?.elements else { return None };
+                    let [Dim::Known(number)] = **all else { return None };
+                    added = added.checked_add(number)?;
+                }
+                _ => return None,
+            }
+            id = next;
+        }
+    }
+}
