@@ -66,7 +66,7 @@ enum Subject {
         /// Elements of each float type.
         #[arg(long, default_value_t = 4_000_000)]
         elements: u64,
-        /// Where the random sequences begin.
+        /// Seed of the random sequences.
         #[arg(long, default_value_t = 1)]
         seed: u64,
     },

@@ -36,7 +36,7 @@ pub fn run(sizes: &[usize], threads: usize, rounds: usize) {
     println!("{}", Value::from(times));
 }
 
-/// The seconds that so many elements take.
+/// Seconds for a number of elements.
 type Time = fn(usize, Options, usize) -> f64;
 
 fn range<T: Write>(len: usize, options: Options, rounds: usize) -> f64 {

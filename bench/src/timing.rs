@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-/// The least time of one measurement: short work is repeated until it takes as long.
+/// The minimum time of one measurement: short work is repeated until it takes as long.
 const LEAST: Duration = Duration::from_millis(2);
 
 /// The median times of several pieces of work, in seconds. They take turns, so that what disturbs

@@ -1,4 +1,4 @@
-//! Memory of works, counted, beside what their limits allow.
+//! Memory of works, counted, besides what their limits allow.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -44,7 +44,7 @@ static ALLOCATOR: Counting = Counting;
 /// Bytes that all values and tables of a work may take.
 const BYTES: u64 = 1 << 24;
 
-/// Bytes that messages and tables of short models may take beside the limit.
+/// Bytes that messages and tables of short models may take besides the limit.
 const SLACK: u64 = 1 << 22;
 
 /// Small limits: a work ends within a few seconds.

@@ -249,7 +249,7 @@ impl Form for Npy {
 /// Archives of arrays.
 pub struct Npz;
 
-/// Most bytes of an entry that is read as an array.
+/// Maximum number of bytes of an entry that is read as an array.
 const MOST: u64 = 1 << 16;
 
 impl Form for Npz {

@@ -1,4 +1,4 @@
-//! Measurements beside what they are compared with, in one run.
+//! Measurements and what they are compared with, in one run.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -23,7 +23,7 @@ pub(crate) fn sequences(arguments: &[String]) -> Result<()> {
     run(cargo().args(program).args(arguments))
 }
 
-/// Measures sequences on a GPU: of every backend, and beside PyTorch and CuPy if the Python that is
+/// Measures sequences on a GPU: of every backend, and of PyTorch and CuPy if the Python that is
 /// named has them.
 pub(crate) fn gpu(python: Option<&Path>, arguments: &[String]) -> Result<()> {
     let program =

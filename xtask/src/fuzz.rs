@@ -15,7 +15,7 @@ const COVERAGE: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-saniti
 /// Naming the target keeps these flags away from build scripts.
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 
-/// Folders of models that fuzz targets start from, beside what is packed in `fuzz/kept`.
+/// Folders of models that fuzz targets start from, besides what is packed in `fuzz/kept`.
 const SEEDS: [&str; 3] = ["examples", "crates/formats/tests/data", "conformance/recorded/paddle"];
 
 /// Builds the fuzz targets.
@@ -98,7 +98,7 @@ pub(crate) fn run_targets(seconds: u32, only: Option<&str>, seed: u32, tally: &m
     Ok(())
 }
 
-/// Most bytes of an input that are printed.
+/// Maximum number of bytes of an input that are printed.
 const PRINTED: usize = 2048;
 
 /// Messages of the inputs that end a target, and the inputs in hexadecimal: all that a reader of a

@@ -44,7 +44,7 @@ enum Chore {
         /// tensorflow, paddle, jax, octave), or the first six.
         #[arg(long, value_name = "PROFILE,…", value_delimiter = ',', num_args = 0..=1, default_missing_value = peers::SMALL)]
         peers: Option<Vec<String>>,
-        /// Where the random calls begin.
+        /// Seed of the random calls.
         #[arg(long, default_value_t = 1, requires = "peers")]
         seed: u64,
         /// Random calls of each function of each program.
@@ -63,7 +63,7 @@ enum Chore {
         /// Elements of each type: 100000000 for the long run.
         #[arg(long, default_value_t = chores::ELEMENTS)]
         elements: u64,
-        /// Where the random sequences begin.
+        /// Seed of the random sequences.
         #[arg(long, default_value_t = 1)]
         seed: u64,
     },

@@ -347,7 +347,7 @@ fn test(tally: &mut Tally, arguments: &[&str], tests: &[&str], variables: &[(&st
     tally.run(&mut cargo_test(arguments, tests, variables));
 }
 
-/// Builds the command as its own tests have it: beside one of them, it has their features.
+/// Builds the command as its own tests have it: together with one of them, it has their features.
 fn gradus() -> Result<PathBuf> {
     run::gradus(&[BUILD, &["--test", "misuse"]].concat())
 }

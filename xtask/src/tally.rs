@@ -9,7 +9,7 @@ use crate::run::{Result, show, words};
 /// Results of one suite.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
-    /// The name that each line of output begins with, where other suites run beside.
+    /// The name that each line of output begins with, where other suites run at the same time.
     pub(crate) label: &'static str,
     pub(crate) passed: u64,
     pub(crate) failed: u64,
@@ -38,10 +38,11 @@ struct Counts {
     last: VecDeque<String>,
 }
 
-/// Most lines of output, and most names of tests, that are told again of a command that failed.
+/// Maximum number of lines of output, and most names of tests, that are told again of a command
+/// that failed.
 const TOLD: usize = 12;
 
-/// Most characters of what a panic says.
+/// Maximum number of characters of what a panic says.
 const WIDEST: usize = 400;
 
 impl Tally {
@@ -74,7 +75,7 @@ impl Tally {
             counts.passed = 1;
         }
         if !status.success() {
-            // Its place in a long output is hard to find.
+            // An error is hard to find in a long output.
             self.errors.extend(if counts.named.is_empty() { counts.last.into() } else { counts.named });
         }
         self.passed += counts.passed;

@@ -15,7 +15,7 @@ const TESTER: &str = "venv-python";
 /// The tool that builds wheels.
 const MATURIN: &str = "maturin==1.16.0";
 
-/// Packages that the tests need beside Gradus.
+/// Packages that the tests need besides Gradus.
 const TESTS: &str = "crates/python/tests/requirements.txt";
 
 /// Packages that build wheels for Linux: linked by Zig against glibc 2.17, they run wherever
@@ -65,7 +65,7 @@ fn build(
     wheel.ok_or_else(|| format!("maturin left no wheel in {}", folder.display()))
 }
 
-/// Runs the package's tests from a wheel that is installed beside what they need. It is built as
+/// Runs the package's tests from a wheel that is installed with what they need. It is built as
 /// tests are: with checks of overflow, and from what is compiled for them already.
 pub(crate) fn test(tally: &mut Tally) -> Result<()> {
     let wheel = build(BUILDER, &[MATURIN], "dev", &[], &target("wheels-test")?)?;

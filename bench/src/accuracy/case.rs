@@ -26,7 +26,7 @@ pub struct Case {
     pub endpoint: bool,
     /// The index of the first element that is checked.
     pub lo: u64,
-    /// How many elements are checked; of a range, at most.
+    /// Number of elements that are checked; of a range, at most.
     pub len: usize,
 }
 
@@ -54,13 +54,13 @@ impl Case {
         Case { dtype, arguments, num, endpoint: rng.bool(), lo, len }
     }
 
-    /// How many steps there are between the ends.
+    /// Number of steps between the ends.
     pub fn divisor(&self) -> u64 {
         (self.num - u64::from(self.endpoint)).max(1)
     }
 }
 
-/// A natural number of up to so many bits; each number of bits is as likely.
+/// A natural number of at most `bits` bits; each number of bits is as likely.
 fn natural(rng: &mut fastrand::Rng, bits: u32) -> u64 {
     let bits = rng.u32(0..bits);
     rng.u64(1 << bits..2 << bits)
@@ -104,7 +104,7 @@ fn log2_of(base: f64) -> f64 {
     (base - 1.0).ln_1p() / std::f64::consts::LN_2
 }
 
-/// The binary logarithms of the least number of a type, and of where its numbers end.
+/// Binary logarithms of the smallest number of a type, and of the end of its numbers.
 fn exponents(dtype: DType) -> [f64; 2] {
     let format = Format::of(dtype).expect("a float");
     let [least, precision] = [f64::from(format.least_exponent()), f64::from(format.precision())];

@@ -30,8 +30,8 @@ pub struct Tally {
     pub unknown: u64,
     /// The largest distance from the exact value, in units in the last place.
     pub error: f64,
-    /// The least distance from the middle between two numbers, not in it, as bits of a unit in the
-    /// last place.
+    /// The smallest distance from the middle between two numbers, not in it, as bits of a unit in
+    /// the last place.
     pub tie_bits: u32,
     pub told: Vec<String>,
     /// Time of the fills; the rest is the reference's.

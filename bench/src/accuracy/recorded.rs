@@ -1,4 +1,4 @@
-//! The accuracy that other programs were recorded with, and ours beside it.
+//! The accuracy that other programs were recorded with, and ours next to it.
 
 use comfy_table::Table;
 use comfy_table::presets::ASCII_MARKDOWN;

@@ -28,7 +28,7 @@ pub struct Powers {
     base: Real,
     exponent: Real,
     step: Real,
-    /// Which element this is, counted from the first that is checked.
+    /// Index of the element among those that are checked.
     index: u64,
 }
 

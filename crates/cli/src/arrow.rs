@@ -106,7 +106,7 @@ impl<W: Write> ArrowWriter<W> {
     }
 }
 
-/// A message of a kind, with so many bytes after it.
+/// A message of a kind, with `body` bytes after it.
 fn message(kind: u8, body: u64, header: impl FnOnce(&mut Flat) -> Result<()>) -> Result<Vec<u8>> {
     let mut flat = Flat::new();
     let body = i64::try_from(body).unwrap_or(i64::MAX);
@@ -153,7 +153,7 @@ fn packed(codes: &[u8]) -> Vec<u8> {
 /// A field of a table.
 #[derive(Clone, Copy)]
 enum Slot {
-    /// It has its default.
+    /// The field has its default.
     None,
     U8(u8),
     I16(i16),
@@ -204,7 +204,7 @@ impl Flat {
         }
         let size = self.bytes.len() - table;
         self.align(2);
-        // Where each field is, from the beginning of the table; the table begins with the way here.
+        // Offsets of the fields from the beginning of the table, which begins with its own.
         let fields = self.bytes.len();
         let way = (u32_of(table)).wrapping_sub(u32_of(fields));
         self.bytes[table..table + 4].copy_from_slice(&way.to_le_bytes());
@@ -236,7 +236,7 @@ impl Flat {
         self.bytes.len() - 4
     }
 
-    /// Writes a vector of structures of so many integers of 64 bits.
+    /// Writes a vector of structures of `N` integers of 64 bits.
     fn structs<const N: usize>(&mut self, place: usize, structs: &[[i64; N]]) {
         self.align(8);
         // The elements are aligned, not their number.

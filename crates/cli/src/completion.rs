@@ -19,17 +19,17 @@ use crate::args::Args;
 /// The variable by which a shell asks. Its value is the name of the shell.
 const VARIABLE: &str = "GRADUS_COMPLETE";
 
-/// Shells that complete. Zsh, fish and Elvish quote what they insert; the others are [`Plain`].
+/// Shells that complete. Zsh, fish and Elvish quote what they insert; the others are [`PlainCompleter`].
 pub(crate) const SHELLS: Shells<'static> =
-    Shells(&[&Plain(&Bash), &Elvish, &Fish, &Plain(&Powershell), &Zsh]);
+    Shells(&[&PlainCompleter(&Bash), &Elvish, &Fish, &PlainCompleter(&Powershell), &Zsh]);
 
 /// Longest name that is offered, in bytes.
 const LONGEST: usize = 255;
 
 /// A shell that inserts what it is given as it is: only what it would not interpret is given.
-struct Plain(&'static dyn EnvCompleter);
+struct PlainCompleter(&'static dyn EnvCompleter);
 
-impl EnvCompleter for Plain {
+impl EnvCompleter for PlainCompleter {
     fn name(&self) -> &'static str {
         self.0.name()
     }
@@ -48,7 +48,7 @@ impl EnvCompleter for Plain {
     ) -> std::io::Result<()> {
         let mut script = Vec::new();
         self.0.write_registration(var, name, bin, completer, &mut script)?;
-        // Where nothing is offered, Bash would insert names of files as they are.
+        // Bash would insert names of files where nothing is offered.
         out.write_all(String::from_utf8_lossy(&script).replace("-o bashdefault ", "").as_bytes())
     }
 
@@ -78,7 +78,7 @@ fn is_inert(text: &str) -> bool {
 /// Answers a shell that asks how a command line can go on. Returns false if none asks.
 ///
 /// # Errors
-/// Those of `clap`, such as a shell that is not known.
+/// Errors of `clap`, such as an unknown shell.
 pub(crate) fn answer(arguments: &[OsString]) -> Result<bool, clap::Error> {
     let line: Vec<_> = arguments.iter().skip_while(|argument| *argument != "--").skip(3).cloned().collect();
     let command = move || command(&line);

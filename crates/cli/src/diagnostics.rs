@@ -24,7 +24,7 @@ const UNDECIDED: u8 = 3;
 /// Gradus panicked: `EX_SOFTWARE` of `sysexits.h`.
 const PANICKED: u8 = 70;
 
-/// Where the last panic happened.
+/// Location of the last panic.
 static PANIC_AT: Mutex<Option<String>> = Mutex::new(None);
 
 /// Lets panics be reported as all other errors are, with the line of the program.
@@ -58,12 +58,12 @@ pub(crate) enum Failure {
     Undecided,
     /// Something kept a comparison from being made.
     NotCompared(Error),
-    /// Nobody reads the output any more.
+    /// The reader of the output has closed it.
     ClosedPipe,
 }
 
 impl Failure {
-    /// The same failure, in a file that is not standard output.
+    /// This failure, placed in a file that is not standard output.
     pub(crate) fn in_file(self, path: &Path) -> Failure {
         let Failure::Error(error) = self else { return self };
         if error.location().file.as_deref().is_some_and(|file| file != STANDARD_OUTPUT) {
@@ -80,7 +80,7 @@ impl Failure {
         matches!(self, Failure::Error(error) if error.kind() == Kind::Internal)
     }
 
-    /// The same failure, in a model if it is a panic, which names no file.
+    /// This failure; a panic, which names no file, is placed in the model.
     pub(crate) fn in_model(self, model: &Path) -> Failure {
         match self {
             Failure::Error(error) if error.kind() == Kind::Internal => {
@@ -137,7 +137,7 @@ impl Mistake {
         Mistake::new(source, 0..source.len(), error)
     }
 
-    /// The same mistake within an argument that starts with that text.
+    /// This mistake, within an argument that starts with `prefix`.
     pub(crate) fn in_argument(self, prefix: &str) -> Mistake {
         let part = self.part.start + prefix.len()..self.part.end + prefix.len();
         Mistake { source: format!("{prefix}{}", self.source), part, ..self }
@@ -177,7 +177,7 @@ pub(crate) fn report(failure: Failure, json: bool) -> u8 {
         }
     };
     let text = if json { to_json(&error) } else { text };
-    // If standard error is closed, there is nobody to tell.
+    // If standard error is closed, the message is lost.
     let _ = writeln!(anstream::stderr(), "{text}");
     match error.kind() {
         Kind::Usage => WRONG_USAGE,
@@ -195,7 +195,7 @@ fn with_place(error: Error) -> Error {
 /// Reports that a command line is wrong, or prints the help that was asked for.
 pub(crate) fn report_usage(error: &clap::Error) -> u8 {
     if !error.use_stderr() {
-        // Help and version; if standard output is closed, there is nobody to tell.
+        // Help and version; if standard output is closed, the error is lost.
         let _ = error.print();
         return 0;
     }
@@ -231,7 +231,7 @@ fn plain(message: &str) -> String {
     format!("{red}error{red:#}: {message}")
 }
 
-/// Most lines of what keeps a model from being converted.
+/// Maximum number of printed reasons why a model cannot be converted.
 const OBSTACLES: usize = 20;
 
 /// Lines about what keeps a model from being converted: each operator and reason, with the first

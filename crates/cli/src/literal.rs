@@ -1,4 +1,4 @@
-//! Tensors as they are typed: `3`, `-inf`, `"text"`, `[[1, 2], [3, 4]]`, and shapes behind a word
+//! Tensors as they are typed: `3`, `-inf`, `"text"`, `[[1, 2], [3, 4]]`, and shapes after a word
 //! that says how the elements are made: `zeros[2, 3]`, `full:0.5[2, 3]`, `random[2, 3]`.
 
 use gradus::convert::Rules;
@@ -105,7 +105,7 @@ pub(crate) fn parse(
     tensor(source, &items, shape, dtype).map(Value::from)
 }
 
-/// One number, word or text, and where it stands.
+/// One number, word or text, and its position.
 struct LiteralItem {
     text: String,
     quoted: bool,

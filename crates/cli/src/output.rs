@@ -19,7 +19,7 @@ use crate::diagnostics::Failure;
 /// Elements shown from each end of a long axis.
 const EDGE: usize = 3;
 
-/// The amount that is told on standard error beside results.
+/// The amount that is told on standard error besides results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verbosity {
     Quiet,
@@ -39,7 +39,7 @@ pub(crate) fn verbosity() -> Verbosity {
     *VERBOSITY.get().unwrap_or(&Verbosity::Normal)
 }
 
-/// Tells a line on standard error. If that is closed, there is nobody to tell.
+/// Prints a line on standard error. If that is closed, the line is lost.
 pub(crate) fn tell(line: &str) {
     let _ = writeln!(std::io::stderr(), "{}", shown(line, Form::Text));
 }
@@ -333,13 +333,14 @@ pub(crate) fn aligned<const N: usize>(rows: &[[String; N]]) -> String {
     aligned_within(rows, None)
 }
 
-/// The same, but on a terminal cells are cut to fit it: the last ones first, then the first.
+/// Rows in columns as wide as they need to be. On a terminal, cells are cut to fit its width: the
+/// last ones first, then the first.
 pub(crate) fn fitted<const N: usize>(rows: &[[String; N]]) -> String {
     let terminal = terminal_size::terminal_size_of(std::io::stdout());
     aligned_within(rows, terminal.map(|(width, _)| width.0.into()))
 }
 
-/// Rows in so many columns of characters, where there is such a limit.
+/// Rows in columns that take at most `limit` characters together, if there is a limit.
 fn aligned_within<const N: usize>(rows: &[[String; N]], limit: Option<usize>) -> String {
     /// Names may be very long; the others still line up.
     const WIDEST: usize = 60;

@@ -155,7 +155,7 @@ fn wrong_name(path: &Path, wanted: &str) -> Failure {
     Error::mismatch(Kind::Usage, "--out", path.display(), format_args!("a name that ends in {wanted}")).into()
 }
 
-/// Writes a file of so many bytes at least.
+/// Writes a file of at least `len` bytes.
 fn file(
     path: &Path,
     bytes: u128,

@@ -193,7 +193,7 @@ error: OUT/strings.onnx: cannot convert 2 of 3 nodes to openvino: 1 onnx StringN
 #[test]
 fn nothing_is_reported_as_written_before_it_is() {
     let scratch = Scratch::new("convert-late");
-    // Without a .xml beside it, a .bin is somebody else's.
+    // Without a .xml next to it, a .bin is somebody else's.
     std::fs::write(scratch.file("p.bin"), "mine").unwrap();
     let printed = printed(&scratch, &["convert", "examples/positions.onnx", &scratch.file("p.xml")], 1);
     assert!(printed.starts_with("error: ") && !printed.contains("->"), "{printed}");

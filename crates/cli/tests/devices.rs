@@ -1,4 +1,4 @@
-//! Devices beside the processor, as far as they can be tested where there is none.
+//! Devices besides the processor, as far as they can be tested where there is none.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 

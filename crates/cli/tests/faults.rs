@@ -120,8 +120,8 @@ fn long_killed_commands_leave_old_or_new_files() {
 /// Errors that a call of the system is made to have; nothing for calls that take one byte only.
 const FAULTS: [Option<(i32, &str)>; 4] = [Some((5, "EIO")), Some((28, "ENOSPC")), Some((4, "EINTR")), None];
 
-/// Makes the calls of the system fail, one in each run, and at most so many for each command and
-/// fault. Returns the number of runs.
+/// Makes the calls of the system fail, one in each run, at most `most` for each command and fault.
+/// Returns the number of runs.
 fn fail_calls(name: &str, most: usize) -> usize {
     let scratch = Scratch::new(name);
     let library = scratch.path().join("faults.so");

@@ -228,7 +228,7 @@ fn copies_of_constants_follow_no_links_and_are_no_settings() {
         assert!(!path("out/m.onnx").exists() && !path("out/.bashrc").exists(), "{location}");
     }
     assert_eq!(fs::read_dir(path("elsewhere")).unwrap().count(), 0);
-    // Nothing lies beside a device.
+    // A device has no neighbour files.
     symlink("/dev/null", path("null.onnx")).unwrap();
     succeeds(&folder, &["fold", "m.onnx", "-o", "null.onnx"]);
     assert!(!Path::new("/dev/linked.bin").exists());
@@ -259,7 +259,7 @@ fn constants_beside_an_output_have_names_that_come_from_its_own() {
     assert_eq!(fs::read(path("out/o.onnx.data")).unwrap(), b"mine");
     symlink("../kept", path("out/p.onnx.data")).unwrap();
     fails(&folder, &["fold", "m.onnx", "-o", "out/p.onnx"], "there is another file of this name");
-    // Beside the model, both have the same file.
+    // Both have the same file next to the model.
     succeeds(&folder, &["fold", "m.onnx", "-o", "folded.onnx"]);
     assert!(!path("folded.onnx.data").exists());
     fs::create_dir(path("kept")).unwrap();

@@ -58,7 +58,7 @@ fn commands_print_what_the_readme_and_the_pages_show() {
                 let output = Command::new(cargo_bin!("gradus"));
                 let output = output.current_dir(&scratch).args(words(arguments)).output().unwrap();
                 let got = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
-                // Where a page shows no output, the command must do what it is for.
+                // A command without output on a page must do what it is for.
                 if want.trim().is_empty() {
                     assert!(
                         output.status.success()

@@ -59,7 +59,7 @@ impl Kind {
 /// Calls `work`, and turns a panic into a [`Kind::Internal`] error that asks to report it.
 ///
 /// # Errors
-/// Those of `work`, and that one.
+/// Errors of `work`; [`Kind::Internal`] if it panics.
 pub fn guarded<T, E: From<Error>>(work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
@@ -261,14 +261,14 @@ impl Error {
         &self.0.location
     }
 
-    /// The same error in a file, if no file is named yet.
+    /// This error in a file, if no file is named yet.
     #[must_use]
     pub fn in_file(mut self, file: impl fmt::Display) -> Error {
         self.0.location.file.get_or_insert_with(|| file.to_string());
         self
     }
 
-    /// The same error at a position, if neither a position nor another file is named yet.
+    /// This error at a position, if neither a position nor another file is named yet.
     #[must_use]
     pub fn at(mut self, position: Position) -> Error {
         if self.0.location.file.is_none() {
@@ -277,7 +277,7 @@ impl Error {
         self
     }
 
-    /// The same error in a node that encloses those already named.
+    /// This error in a node that encloses those already named.
     #[must_use]
     pub fn in_node(mut self, node: impl fmt::Display) -> Error {
         self.0.location.nodes.insert(0, short(node.to_string()));

@@ -16,7 +16,7 @@
 //! | `float4_e2m1` | 1, 2, 1 | 1 | 6 | numbers; no NaN |
 //!
 //! Sources: IEEE 754-2019; the tables of ONNX Cast; the OCP specification of microscaling formats.
-//! `float8_e8m0` and `nf4` have neither sign nor mantissa and stand in [`crate::convert`].
+//! `float8_e8m0` and `nf4` have neither sign nor mantissa and are in [`crate::convert`].
 
 use crate::convert::{low_u64, shifted_left, shifted_right, small_i32};
 use crate::dtype::DType;

@@ -85,7 +85,7 @@ impl Limits {
         self.try_collect(items.map(Ok))
     }
 
-    /// Checks that something of that many bytes, beside what is already in use, may be allocated,
+    /// Checks that something of that many bytes, besides what is already in use, may be allocated,
     /// and that the system has them: an allocation that fails would end the process.
     ///
     /// # Errors
@@ -125,13 +125,13 @@ const FEW: u128 = 1 << 16;
 /// [`Kind::Limit`].
 fn ask_system(bytes: u128) -> Result<()> {
     if bytes >= FEW {
-        // Compilers leave out room that nobody looks at, as if there always were some.
+        // Compilers remove an allocation that is not read, as if every allocation succeeded.
         black_box(&room_for(usize::try_from(bytes).unwrap_or(usize::MAX))?);
     }
     Ok(())
 }
 
-/// Room for so many bytes.
+/// An empty vector with room for `bytes` bytes.
 ///
 /// # Errors
 /// [`Kind::Limit`] if the system has not as many left.

@@ -3,7 +3,7 @@
 //! Element `i` of width `w` occupies the bits `i*w .. (i+1)*w` of the stream, bit 0 being the
 //! lowest of byte 0. This is how ONNX packs its 2-, 4- and 6-bit types (the first of two nibbles is
 //! the low one) and OpenVINO its `u2`, `i4`, `u4`, `nf4` and `f4e2m1`; its reader reorders the
-//! rest. Bits behind the last element are written as 0 and not read.
+//! rest. Bits after the last element are written as 0 and not read.
 
 use crate::convert::low_u8;
 

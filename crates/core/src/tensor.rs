@@ -137,7 +137,7 @@ impl Tensor {
         Tensor::from_bytes(dtype, shape, vec![0; len].into())
     }
 
-    /// The same elements in the same order under another shape.
+    /// The elements in the same order in another shape.
     ///
     /// # Errors
     /// [`Kind::Shape`] if the shape has another number of elements.
@@ -345,7 +345,7 @@ impl Tensor {
     }
 }
 
-/// Tensors of one type and shape, put one behind the other along a new first axis.
+/// Tensors of one type and shape, put one after the other along a new first axis.
 #[derive(Debug)]
 pub struct Stack {
     dtype: DType,

@@ -170,7 +170,7 @@ impl DecimalText {
         }
     }
 
-    /// The digits before the dot as an integer, if it fits, and whether there are digits behind the
+    /// The digits before the dot as an integer, if it fits, and whether there are digits after the
     /// dot.
     fn whole(&self) -> Option<(i128, bool)> {
         let Some(point) = convert::usize_of_i64(self.point) else {
@@ -300,7 +300,7 @@ fn undecided(nearest: f64, decimal: &DecimalText, dtype: DType) -> f64 {
     {
         return nearest;
     }
-    // No float has more than 1074 digits behind the dot.
+    // No float has more than 1074 digits after the dot.
     let exact =
         DecimalText::parse(&format!("{nearest:.1074}")).expect("a finite float is formatted as digits");
     match decimal.cmp(&exact) {

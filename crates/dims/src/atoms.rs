@@ -3,7 +3,7 @@
 use super::sum::Term;
 use super::{Atom, Bounds, Dim, DimOperation, Measure, Symbols};
 
-/// Most operands of a `min` or `max`.
+/// Maximum number of operands of a `min` or `max`.
 const MAX_OPERANDS: usize = 8;
 
 impl Symbols {

@@ -13,7 +13,7 @@ impl Bounds {
     /// The size of an axis.
     pub const SIZE: Bounds = Bounds { lower: Some(0), upper: None };
 
-    /// That number.
+    /// Bounds of a number that is exactly `value`.
     pub const fn exactly(value: i64) -> Bounds {
         Bounds { lower: Some(value), upper: Some(value) }
     }
@@ -76,7 +76,7 @@ impl Bounds {
         let products = a.into_iter().flat_map(|x| b.into_iter().map(move |y| x.times(y)));
         let products: Vec<_> = products.collect();
         let ends = (products.iter().copied().min(), products.iter().copied().max());
-        Bounds { lower: ends.0.and_then(Bound::value), upper: ends.1.and_then(Bound::value) }
+        Bounds { lower: ends.0.and_then(BoundValue::value), upper: ends.1.and_then(BoundValue::value) }
     }
 
     /// The bounds of the floor of a quotient.
@@ -136,38 +136,43 @@ impl Bounds {
         }
     }
 
-    fn ends(self) -> [Bound; 2] {
-        [self.lower.map_or(Bound::Low, Bound::At), self.upper.map_or(Bound::High, Bound::At)]
+    fn ends(self) -> [BoundValue; 2] {
+        [
+            self.lower.map_or(BoundValue::Low, BoundValue::At),
+            self.upper.map_or(BoundValue::High, BoundValue::At),
+        ]
     }
 }
 
 /// An end of an interval, for products.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Bound {
+enum BoundValue {
     Low,
     At(i64),
     High,
 }
 
-impl Bound {
+impl BoundValue {
     fn value(self) -> Option<i64> {
-        if let Bound::At(value) = self { Some(value) } else { None }
+        if let BoundValue::At(value) = self { Some(value) } else { None }
     }
 
     fn sign(self) -> i64 {
         match self {
-            Bound::Low => -1,
-            Bound::At(value) => value.signum(),
-            Bound::High => 1,
+            BoundValue::Low => -1,
+            BoundValue::At(value) => value.signum(),
+            BoundValue::High => 1,
         }
     }
 
-    fn times(self, other: Bound) -> Bound {
+    fn times(self, other: BoundValue) -> BoundValue {
         match (self, other) {
-            (Bound::At(0), _) | (_, Bound::At(0)) => Bound::At(0),
-            (Bound::At(a), Bound::At(b)) if a.checked_mul(b).is_some() => Bound::At(a.wrapping_mul(b)),
-            _ if self.sign() * other.sign() > 0 => Bound::High,
-            _ => Bound::Low,
+            (BoundValue::At(0), _) | (_, BoundValue::At(0)) => BoundValue::At(0),
+            (BoundValue::At(a), BoundValue::At(b)) if a.checked_mul(b).is_some() => {
+                BoundValue::At(a.wrapping_mul(b))
+            }
+            _ if self.sign() * other.sign() > 0 => BoundValue::High,
+            _ => BoundValue::Low,
         }
     }
 }

@@ -78,8 +78,8 @@ impl Claim {
         names
     }
 
-    /// Whether it holds where its names have these values; nothing where a name has none, or where
-    /// it divides by zero or exceeds 128 bits.
+    /// Returns true if the relation holds for these values of its names; `None` if a name has no
+    /// value, a divisor is zero, or a number exceeds 128 bits.
     pub fn holds(&self, of: impl Fn(&str) -> Option<i64>) -> Option<bool> {
         let values = |side: &Expression| side.names().iter().map(|name| of(name)).collect::<Option<Vec<_>>>();
         let (left, right) = (values(&self.left)?, values(&self.right)?);

@@ -14,7 +14,7 @@ use super::{Atom, AtomId, Dim, Origin, Symbols};
 pub struct Combination(BTreeMap<Arc<[AtomId]>, i128>);
 
 impl Combination {
-    /// Adds another, so many times.
+    /// Adds `times` times another combination.
     pub fn add(&mut self, other: &Combination, times: i128) {
         for (factors, coefficient) in &other.0 {
             let sum = self.0.entry(factors.clone()).or_default();
@@ -43,8 +43,8 @@ impl Combination {
 }
 
 impl Symbols {
-    /// The terms of an expression. In place of symbols that the data decide stands what they are at
-    /// most, where that is known and they occur as factors alone.
+    /// The terms of an expression. Symbols that the data decide are replaced by their upper bound,
+    /// where that is known and they occur as factors alone.
     pub fn combination(&mut self, dim: Dim) -> Combination {
         let dim = self.at_most(dim).unwrap_or(dim);
         let sum = self.as_sum(dim);

@@ -102,7 +102,7 @@ impl Symbols {
         format!("{} {relation} {}", self.print(left), self.print(right))
     }
 
-    /// The same condition in its shortest form: `N == 1` for `144*N == 144`, and `h >= 3` for
+    /// An equivalent condition in its shortest form: `N == 1` for `144*N == 144`, and `h >= 3` for
     /// `(h + 1)//2 - 2 >= 0`.
     pub fn shortest(&mut self, condition: Condition) -> Condition {
         let mut condition = condition;
@@ -121,7 +121,8 @@ impl Symbols {
         }
         let apart = self.subtract(left, right)?;
         let sum = self.as_sum(apart);
-        let (more, fewer): (Vec<_>, Vec<_>) = sum.terms.iter().cloned().partition(|term| term.coefficient > 0);
+        let (more, fewer): (Vec<_>, Vec<_>) =
+            sum.terms.iter().cloned().partition(|term| term.coefficient > 0);
         let whole = Sum { terms: more, constant: sum.constant.max(0) };
         let part = Sum { terms: fewer, constant: sum.constant.min(0) }.scaled(-1)?;
         let (whole, part) = (self.intern(whole)?, self.intern(part)?);

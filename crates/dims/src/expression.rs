@@ -299,7 +299,7 @@ impl Symbols {
                 let by = Some(b.over.constant).filter(|&by| by != 0 && b.over.terms.is_empty())?;
                 let over = a.over.scaled(b.under.checked_mul(by.signum())?)?;
                 let quotient = lowest(over, a.under.checked_mul(by.checked_abs()?)?)?;
-                // Where nothing is left, all kinds of division agree.
+                // All kinds of division agree if nothing is left.
                 (operation == Step::Divide || quotient.under == 1).then_some(quotient)
             }
             Step::FloorDivide | Step::Modulo | Step::CeilDivide => {
@@ -542,7 +542,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The arguments of a function, behind the parenthesis.
+    /// The arguments of a function, after the parenthesis.
     fn call(&mut self, name: &str, function: &Function) -> Result<()> {
         let begin = self.made.steps.len();
         self.sum()?;

@@ -188,8 +188,8 @@ impl Symbols {
         if is_nested { None } else { self.extreme_atom(is_min, operands) }
     }
 
-    /// The least coefficient of each product in all of some sums, where no minimum or maximum is a
-    /// factor: one that is added to an operand is joined with it.
+    /// The smallest coefficient of each product in all of some sums, where no minimum or maximum is
+    /// a factor: one that is added to an operand is joined with it.
     fn common(&self, sums: &[Sum]) -> Option<Sum> {
         let mut least: BTreeMap<&Arc<[AtomId]>, (usize, i64)> = BTreeMap::new();
         for term in sums.iter().flat_map(|sum| &sum.terms) {

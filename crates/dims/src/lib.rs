@@ -53,7 +53,7 @@ pub use text::{Dialect, Printed};
 /// An integer that may be symbolic. It has a meaning within the [`Symbols`] that made it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Dim {
-    /// That number.
+    /// An integer that is known.
     Known(i64),
     /// An expression.
     Symbolic(ExprId),
@@ -66,7 +66,7 @@ pub struct ExprId(u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct AtomId(u32);
 
-/// Most leaves (symbols and numbers) of an expression.
+/// Maximum number of leaves (symbols and numbers) of an expression.
 pub const LARGEST: u32 = 96;
 
 impl Dim {
@@ -103,7 +103,7 @@ impl From<usize> for Dim {
     }
 }
 
-/// Where a symbol comes from.
+/// The origin of a symbol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// The model names it, or it is the dimension of an input.
@@ -119,7 +119,7 @@ pub enum Origin {
 pub struct Symbol {
     /// Its name, unique.
     pub name: Arc<str>,
-    /// Where it comes from.
+    /// The origin.
     pub origin: Origin,
 }
 
@@ -134,7 +134,7 @@ enum Atom {
     Broadcast(Dim, Dim),
 }
 
-/// Properties of an atom or an expression beside its form.
+/// Properties of an atom or an expression besides its form.
 #[derive(Clone, Copy, Debug)]
 struct Measure {
     bounds: Bounds,
@@ -457,7 +457,8 @@ impl Symbols {
         }
     }
 
-    /// Returns true if an expression has a symbol that was made when there were so many, or later.
+    /// Returns true if an expression has a symbol that was made when there were `count` symbols, or
+    /// later.
     pub fn is_newer(&self, dim: Dim, count: u32) -> bool {
         self.indices_of(dim).last().is_some_and(|&index| index >= count)
     }
@@ -579,7 +580,7 @@ impl Symbols {
             return Some(Dim::Symbolic(id));
         }
         let measure = self.measure(&sum);
-        // The minimum of int64 has no opposite, so it could not be printed behind a minus.
+        // The minimum of int64 has no opposite, so it could not be printed after a minus.
         let min = |value: i64| value == i64::MIN;
         if measure.size > LARGEST || min(sum.constant) || sum.terms.iter().any(|term| min(term.coefficient)) {
             return None;

@@ -19,7 +19,7 @@ pub(crate) struct Term {
     pub(crate) coefficient: i64,
 }
 
-/// Most terms of a sum while it is made.
+/// Maximum number of terms of a sum while it is made.
 const MAX_TERMS: usize = 64;
 
 /// The floor of a quotient, unless the divisor is zero or the quotient does not fit.
@@ -412,8 +412,8 @@ impl Symbols {
             || known(&part).and_then(Bounds::lower).is_some_and(|least| least >= 0)
     }
 
-    /// Whether a sum is at least a number by the operands of one of its minima or maxima: any of a
-    /// minimum that is taken away or a maximum that is added, all of the others.
+    /// Returns true if a sum is at least a number by the operands of one of its minima or maxima:
+    /// any of a minimum that is taken away or a maximum that is added, all of the others.
     fn each_operand(&mut self, sum: &Sum, min: i64, extremes: usize) -> bool {
         for (at, term) in sum.terms.iter().enumerate() {
             let [atom] = *term.factors else { continue };
@@ -437,7 +437,7 @@ impl Symbols {
         false
     }
 
-    /// A sum that is never more than a sum so many times, without floors by a number; nothing if
+    /// A sum that is never more than a multiple of a sum, without floors by a number; nothing if
     /// there are none.
     fn relaxed_floors(&mut self, sum: &Sum) -> Option<(Dim, i64)> {
         let floor = |symbols: &Symbols, term: &Term| match *term.factors {

@@ -4,40 +4,40 @@ use super::*;
 
 /// An expression as it is written, evaluated by the rules of the text alone.
 #[derive(Clone, Debug)]
-enum Tree {
+enum ReferenceTree {
     Number(i64),
     Name(usize),
-    Binary(&'static str, Box<Tree>, Box<Tree>),
+    Binary(&'static str, Box<ReferenceTree>, Box<ReferenceTree>),
 }
 
 const NAMES: [&str; 4] = ["a", "b", "seq", "h w"];
 
-fn tree() -> impl Strategy<Value = Tree> {
+fn tree() -> impl Strategy<Value = ReferenceTree> {
     tree_of(vec!["+", "+", "-", "*", "//", "%", "min", "max", "trunc", "ceil"])
 }
 
-fn broadcast_tree() -> impl Strategy<Value = Tree> {
+fn broadcast_tree() -> impl Strategy<Value = ReferenceTree> {
     tree_of(vec!["+", "-", "*", "//", "min", "min", "max", "broadcast", "broadcast"])
 }
 
-fn tree_of(operators: Vec<&'static str>) -> impl Strategy<Value = Tree> {
+fn tree_of(operators: Vec<&'static str>) -> impl Strategy<Value = ReferenceTree> {
     let leaf = prop_oneof![
-        (-6i64..100).prop_map(Tree::Number),
-        (0..NAMES.len()).prop_map(Tree::Name),
-        (0..NAMES.len()).prop_map(Tree::Name)
+        (-6i64..100).prop_map(ReferenceTree::Number),
+        (0..NAMES.len()).prop_map(ReferenceTree::Name),
+        (0..NAMES.len()).prop_map(ReferenceTree::Name)
     ];
     leaf.prop_recursive(5, 24, 2, move |inner| {
         (prop::sample::select(operators.clone()), inner.clone(), inner)
-            .prop_map(|(operator, a, b)| Tree::Binary(operator, Box::new(a), Box::new(b)))
+            .prop_map(|(operator, a, b)| ReferenceTree::Binary(operator, Box::new(a), Box::new(b)))
     })
 }
 
-impl Tree {
+impl ReferenceTree {
     fn evaluate(&self, values: &[i64; 4]) -> Option<i128> {
         let (operator, a, b) = match self {
-            Tree::Number(value) => return Some(i128::from(*value)),
-            Tree::Name(index) => return Some(i128::from(values[*index])),
-            Tree::Binary(operator, a, b) => (*operator, a.evaluate(values)?, b.evaluate(values)?),
+            ReferenceTree::Number(value) => return Some(i128::from(*value)),
+            ReferenceTree::Name(index) => return Some(i128::from(values[*index])),
+            ReferenceTree::Binary(operator, a, b) => (*operator, a.evaluate(values)?, b.evaluate(values)?),
         };
         let value = match operator {
             "+" => a + b,
@@ -60,9 +60,9 @@ impl Tree {
 
     fn build(&self, symbols: &mut Symbols) -> Option<Dim> {
         let (operator, a, b) = match self {
-            Tree::Number(value) => return Some(Dim::Known(*value)),
-            Tree::Name(index) => return Some(symbols.named(NAMES[*index])),
-            Tree::Binary(operator, a, b) => (*operator, a.build(symbols)?, b.build(symbols)?),
+            ReferenceTree::Number(value) => return Some(Dim::Known(*value)),
+            ReferenceTree::Name(index) => return Some(symbols.named(NAMES[*index])),
+            ReferenceTree::Binary(operator, a, b) => (*operator, a.build(symbols)?, b.build(symbols)?),
         };
         match operator {
             "+" => symbols.add(a, b),
@@ -471,7 +471,7 @@ fn conditions_are_solved_for_their_only_symbol() {
         let condition = symbols.parse_condition(text).unwrap();
         let solved = symbols.shortest(condition);
         assert_eq!(symbols.print_condition(&solved), wanted, "{text}");
-        // It holds for the same numbers.
+        // The shortest form holds for the same numbers.
         for value in 0..200 {
             let holds = |condition: &Condition| {
                 let of = |dim| symbols.evaluate(dim, &|_| Some(value)).unwrap();

@@ -42,8 +42,8 @@ impl Printed<'_> {
         self.dim
     }
 
-    /// The same, printed for another reader. Names with other characters than those of most readers
-    /// stay in quotes, and `broadcast` has no counterpart.
+    /// This expression, printed for another reader. Names with other characters than those of most
+    /// readers stay in quotes, and `broadcast` has no counterpart.
     #[must_use]
     pub fn in_dialect(self, dialect: Dialect) -> Self {
         Printed { dialect, ..self }
@@ -72,7 +72,7 @@ impl Symbols {
 
     /// The expression as an operand: in parentheses, unless it is a number or a name.
     pub(crate) fn print_operand(&self, dim: Dim) -> String {
-        format!("{}", Operand(self.print(dim)))
+        format!("{}", PrintedOperand(self.print(dim)))
     }
 
     /// Reads an expression; names that are new become symbols of inputs.
@@ -184,17 +184,17 @@ impl Printed<'_> {
             }
             Atom::Floor(a, b) if self.dialect == Dialect::SymPy => {
                 f.write_str("floor(")?;
-                write!(f, "{}", Operand(of(*a)))?;
+                write!(f, "{}", PrintedOperand(of(*a)))?;
                 f.write_char('/')?;
-                write!(f, "{}", Operand(of(*b)))?;
+                write!(f, "{}", PrintedOperand(of(*b)))?;
                 f.write_char(')')
             }
             Atom::Floor(a, b) => {
                 let (open, close) = if alone { ("", "") } else { ("(", ")") };
                 f.write_str(open)?;
-                write!(f, "{}", Operand(of(*a)))?;
+                write!(f, "{}", PrintedOperand(of(*a)))?;
                 f.write_str("//")?;
-                write!(f, "{}", Operand(of(*b)))?;
+                write!(f, "{}", PrintedOperand(of(*b)))?;
                 f.write_str(close)
             }
             Atom::Min(all) => list(f, if plain { "min" } else { "Min" }, &self.symbols.printed_operands(all)),
@@ -205,11 +205,11 @@ impl Printed<'_> {
 }
 
 /// In parentheses, unless it is a number or a name.
-struct Operand<'a>(Printed<'a>);
+struct PrintedOperand<'a>(Printed<'a>);
 
-impl fmt::Display for Operand<'_> {
+impl fmt::Display for PrintedOperand<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Operand(printed) = self;
+        let PrintedOperand(printed) = self;
         let is_name = printed.symbols.as_symbol(printed.dim).is_some();
         if is_name || printed.dim.known().is_some_and(|value| value >= 0) {
             write!(f, "{printed}")

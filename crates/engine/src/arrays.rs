@@ -11,10 +11,10 @@ use gradus_core::{DType, Error, Kind, Limits, Number, Result, Shape, Tensor};
 use gradus_kernels::{Fill, tensor as filled};
 use gradus_sequences::{GeomspacePlan, LinspacePlan, LogspacePlan, SpaceError};
 
-/// How many samples there are, and where they go.
+/// The number of samples, and the rule for their places.
 #[derive(Clone, Copy, Debug)]
 pub struct Samples {
-    /// How many.
+    /// Number of samples.
     pub num: u64,
     /// True if stop is the last of them.
     pub endpoint: bool,
@@ -93,7 +93,7 @@ fn each<const N: usize, P: Fill>(
     let result = Shape::new(dims)?;
     limits.allow_bytes(0, gradus_core::tensor::byte_len(samples.dtype, &result))?;
     let mut bytes = vec![0; result.len() * width];
-    // Before the new axis and behind it.
+    // Before the new axis and after it.
     let inner: usize = shape.dims()[axis..].iter().product();
     for i in 0..shape.len() {
         let mut numbers = [Number::Int(0); N];

@@ -47,7 +47,7 @@ pub fn given(graph: &Graph) -> Vec<bool> {
     graph.outputs().iter().map(|&id| declared(graph, id).is_some_and(DType::is_complex)).collect()
 }
 
-/// The same bytes as pairs.
+/// A complex tensor as pairs of floats along a new last axis; other values unchanged.
 pub fn split(value: &Value) -> Result<Value> {
     let Value::Tensor(tensor) = value else { return Ok(value.clone()) };
     let (Some(part), Some(bytes)) = (part_of(tensor.dtype()), tensor.bytes()) else {
@@ -57,7 +57,7 @@ pub fn split(value: &Value) -> Result<Value> {
     Ok(Tensor::from_bytes(part, shape, bytes.clone())?.into())
 }
 
-/// The same bytes as complex numbers.
+/// Pairs of floats as complex numbers: the inverse of [`split`]; other values unchanged.
 pub fn joined(value: &Value) -> Result<Value> {
     let tensor = value.tensor()?;
     let (dtype, dims) = (complex_of(tensor.dtype())?, tensor.shape().dims());

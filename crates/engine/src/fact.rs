@@ -1,8 +1,8 @@
 //! Facts: what is known of a value before a graph runs.
 //!
-//! A fact says less or more, never something that is not so. What is not known is not said: an
-//! dimension that nobody knows is a [fresh symbol](crate::dim::Origin), a rank that nobody knows is
-//! no list of dimensions, elements that nobody knows are [`Elements::Unknown`].
+//! Facts are sound and may be incomplete: an unknown dimension is a [fresh
+//! symbol](crate::dim::Origin), an unknown rank is an absent list of dimensions, unknown elements
+//! are [`Elements::Unknown`].
 
 use std::sync::Arc;
 
@@ -49,9 +49,9 @@ pub struct TensorFact {
 pub struct SequenceFact {
     /// The fact about each of its values.
     pub each: Fact,
-    /// Its length.
+    /// Length of the sequence.
     pub len: Dim,
-    /// Its values, if they are known one by one.
+    /// Facts of its items, if they are known one by one.
     pub items: Option<Vec<Fact>>,
 }
 
@@ -130,7 +130,7 @@ pub struct Fraction {
 }
 
 impl Fraction {
-    /// A integer.
+    /// The fraction that is an integer.
     pub const fn whole(dim: Dim) -> Fraction {
         Fraction { over: dim, under: 1, rounded: false }
     }
@@ -161,7 +161,7 @@ pub fn fraction_of(number: Number) -> Option<Fraction> {
     }
 }
 
-/// Most elements of integer tensors that facts hold one by one.
+/// Maximum number of elements of integer tensors that facts hold one by one.
 pub const MAX_INTEGERS: usize = 1024;
 
 impl TensorFact {
@@ -210,7 +210,7 @@ impl TensorFact {
         }
     }
 
-    /// The tensor, if all elements are known and take so many bytes at most; progressions are
+    /// The tensor, if all elements are known and take at most `max_bytes` bytes; progressions are
     /// written out.
     pub fn tensor_within(&self, max_bytes: u64) -> Option<Tensor> {
         let (dtype, shape) = (self.dtype?, self.shape()?);
@@ -360,7 +360,7 @@ impl Fact {
         if let Fact::Tensor(fact) = self { Some(fact) } else { None }
     }
 
-    /// The same, but for the elements.
+    /// This fact, without its elements.
     #[must_use]
     pub fn without_elements(self) -> Fact {
         match self {

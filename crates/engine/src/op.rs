@@ -21,7 +21,7 @@ pub trait Op: Debug + Send + Sync {
     /// The outputs. Number and types of the inputs have been checked against the signature.
     ///
     /// # Errors
-    /// Where the text allows no result, or the limits do not.
+    /// An error if the standard defines no result, or if a limit is exceeded.
     fn eval(&self, cx: &mut EvalContext<'_>) -> Result<Vec<Value>>;
 }
 
@@ -65,7 +65,7 @@ struct FunctionOp {
     compute: Compute,
 }
 
-/// An operator of a node whose inputs stand elsewhere than in the newest form.
+/// An operator of a node whose inputs have other indices than in the newest form.
 #[derive(Debug)]
 struct WithInputs {
     op: Box<dyn Op>,
@@ -157,7 +157,7 @@ pub struct EvalContext<'a> {
     pub inputs: &'a [Option<&'a Value>],
     /// The name by which a function of several operators knows the operator.
     pub operator: &'static str,
-    /// How many outputs the node names.
+    /// Number of outputs that the node names.
     pub outputs: usize,
     pub signature: Option<&'static Signature>,
     /// Facts about the outputs, of an operator whose rule a run asks.

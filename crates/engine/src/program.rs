@@ -48,12 +48,12 @@ pub struct RunOptions {
     pub seed: u64,
     /// How products of matrices, convolutions and reductions of floats are added.
     pub sums: Sums,
-    /// Where to count the steps of a run, for whoever shows progress.
+    /// A counter of the steps of a run, for whoever shows progress.
     pub steps: Option<&'static AtomicU64>,
 }
 
 impl RunOptions {
-    /// The same with other limits.
+    /// These options with other limits.
     #[must_use]
     pub fn within(self, limits: Limits) -> RunOptions {
         RunOptions { limits: Some(limits), ..self }
@@ -65,8 +65,9 @@ impl RunOptions {
     }
 }
 
-/// Most nodes of subgraphs and functions that are compiled. A function is compiled once for each
-/// list of arguments for its attributes, and a small model can make any number of lists.
+/// Maximum number of nodes of subgraphs and functions that are compiled. A function is compiled
+/// once for each list of arguments for its attributes, and a small model can make any number of
+/// lists.
 const MAX_COMPILED: usize = 1_000_000;
 
 /// Makes programs from graphs of one model or function.
@@ -84,7 +85,7 @@ pub struct Compiler<'a> {
 #[derive(Default)]
 struct CompileState {
     depth: Cell<usize>,
-    /// The greatest depth since it was last set.
+    /// The maximum depth since it was last set.
     deepest: Cell<usize>,
     /// Nodes of subgraphs and functions that were compiled.
     nodes: Cell<usize>,
@@ -108,7 +109,7 @@ impl<'a> Compiler<'a> {
         Compiler { standard, functions: &[], operators: &[], options, parameters, state }
     }
 
-    /// The same, with what a call says of a function's attributes.
+    /// This compiler, with the attributes that a call gives a function.
     #[must_use]
     pub fn with_parameters(self, parameters: Parameters<'a>) -> Compiler<'a> {
         Compiler { parameters, ..self }
@@ -228,7 +229,7 @@ impl<'a> Compiler<'a> {
         result
     }
 
-    /// Checks that graphs of so many levels may be nested here.
+    /// Checks that graphs of `levels` levels may be nested here.
     fn allow_depth(&self, levels: usize) -> Result<()> {
         let most = self.options.limits().max_depth;
         if self.state.depth.get() + levels > most {
@@ -384,7 +385,7 @@ struct ProgramStep {
     drops: Vec<usize>,
     /// True if its outputs take memory of the run.
     holds: bool,
-    /// The steps behind it that the operator may apply to its result.
+    /// The steps after it that the operator may apply to its result.
     tail: Option<Tail>,
 }
 
@@ -446,7 +447,7 @@ pub struct NodeRun {
     /// The most bytes that values of the run and memory of nodes took while it ran. Constants and
     /// inputs of the model are not counted.
     pub peak_bytes: u64,
-    /// The same of values alone: what [`Peak`](crate::infer::Peak) bounds.
+    /// The most bytes that values alone took: what [`Peak`](crate::infer::Peak) bounds.
     pub value_bytes: u64,
 }
 
@@ -546,7 +547,7 @@ impl RunState {
         self.peak.set(self.peak.get().max(self.in_use()));
     }
 
-    /// Counts bytes that are kept no longer.
+    /// Subtracts bytes that were freed.
     pub fn release(&mut self, bytes: u64) {
         self.live_bytes = self.live_bytes.saturating_sub(bytes);
     }

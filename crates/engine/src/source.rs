@@ -33,7 +33,7 @@ impl Source {
         Source { model: Arc::new(model), limits, operators }
     }
 
-    /// The same with another model.
+    /// This source with another model.
     pub fn with_model(self, model: graph::Model) -> Source {
         Source { model: Arc::new(model), ..self }
     }
@@ -68,7 +68,7 @@ impl Source {
         &self.operators
     }
 
-    /// Checks that the limits allow so many bytes for each value of its graphs and functions.
+    /// Checks that the limits allow `bytes` bytes for each value of its graphs and functions.
     pub fn allow_each(&self, limits: Limits, bytes: usize) -> Result<()> {
         let functions = self.model.functions.iter().map(|function| function.body.values_within());
         let values = functions.fold(self.graph().values_within(), usize::saturating_add);

@@ -1,4 +1,4 @@
-//! Where bytes come from.
+//! Sources of bytes.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -7,7 +7,7 @@ use bytes::Bytes;
 use gradus_core::convert::{u64_of, usize_of};
 use gradus_core::{Error, Kind, Result};
 
-/// The files beside a model: external data, a `.bin`.
+/// The files next to a model: external data, a `.bin`.
 ///
 /// Readers ask for them by the relative path that the model states. Whoever implements this decides
 /// what may be read; the readers never touch a file system.
@@ -26,7 +26,7 @@ pub trait Files: Send + Sync + fmt::Debug {
         part_of(&self.open(path)?, path, offset, size)
     }
 
-    /// The bytes of a file, one part behind the other.
+    /// The bytes of a file, one part after the other.
     ///
     /// # Errors
     /// As [`Files::open`].

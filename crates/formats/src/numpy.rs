@@ -16,8 +16,8 @@ use gradus_core::{DType, Error, Kind, Limits, Result, Shape, Tensor};
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// Bytes that an array of a `.npz` file takes beside its name and content: its entry in the list of
-/// the archive, and a tensor.
+/// Bytes that an array of a `.npz` file takes besides its name and content: its entry in the list
+/// of the archive, and a tensor.
 const ENTRY: usize = 1 << 10;
 
 /// Longest header that is read. NumPy itself stops at 10,000 characters.

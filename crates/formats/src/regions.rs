@@ -6,13 +6,13 @@ use gradus_core::{Error, Kind, Result};
 
 /// The regions that tensors of one model claim, by file.
 ///
-/// Two tensors may share one region; that is how equal weights are stored once. Regions that
-/// overlap otherwise mean that the file, or what the model says of it, is damaged.
+/// Two tensors may share one region; that is how equal weights are stored once. Other overlaps of
+/// regions mean that the file, or what the model says of it, is damaged.
 #[derive(Debug, Default)]
-pub(crate) struct Regions(HashMap<String, Vec<Region>>);
+pub(crate) struct Regions(HashMap<String, Vec<UsedRegion>>);
 
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Region {
+struct UsedRegion {
     start: u64,
     end: u64,
     tensor: String,
@@ -31,7 +31,7 @@ impl Regions {
             )
         })?;
         if len > 0 {
-            let region = Region { start, end, tensor: tensor.to_owned() };
+            let region = UsedRegion { start, end, tensor: tensor.to_owned() };
             self.0.entry(file.to_owned()).or_default().push(region);
         }
         Ok(())

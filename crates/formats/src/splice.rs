@@ -16,7 +16,7 @@ pub struct Splice {
 #[derive(Clone, Debug)]
 enum Own {
     Source(Range<usize>),
-    /// So many of the new bytes, after those before.
+    /// The next `n` of the new bytes.
     Fresh(usize),
     /// Bytes that somebody else has too.
     Shared(Bytes),
@@ -32,7 +32,7 @@ pub enum Part<'a> {
 }
 
 impl Splice {
-    /// A source of so many bytes, as it is.
+    /// A source of `len` bytes, unchanged.
     pub fn whole(len: usize) -> Splice {
         let mut splice = Splice::default();
         splice.copy(0..len);

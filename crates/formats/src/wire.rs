@@ -1,5 +1,5 @@
-//! The protobuf wire format, read in place: messages are spans of a file, fields know where they
-//! stand.
+//! The protobuf wire format, read in place: messages are spans of a file, fields know their
+//! offsets.
 //!
 //! Tags and varints are decoded by `buffa`; there is no generated code, because readers turn fields
 //! into graphs as they meet them and writers will splice the spans they leave alone.
@@ -34,9 +34,9 @@ pub(crate) enum Payload<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Field<'a> {
     pub(crate) number: u32,
-    /// Where the field's tag stands in the file.
+    /// Offset of the field's tag in the file.
     pub(crate) start: usize,
-    /// Where the field ends in the file.
+    /// Offset of the end of the field in the file.
     pub(crate) end: usize,
     payload: Payload<'a>,
 }
@@ -47,13 +47,13 @@ impl<'a> ByteSpan<'a> {
         ByteSpan { file, start: 0, content: file }
     }
 
-    /// That many bytes from an offset on, if they are within.
+    /// The `len` bytes from `offset` on; `None` if the span is shorter.
     pub(crate) fn part(self, offset: usize, len: usize) -> Option<ByteSpan<'a>> {
         let content = self.content.get(offset..offset.checked_add(len)?)?;
         Some(ByteSpan { start: self.start + offset, content, ..self })
     }
 
-    /// Where it starts in the file.
+    /// Position of its start in the file.
     pub(crate) fn position(self) -> Position {
         Position::Byte(u64_of(self.start))
     }
@@ -63,7 +63,7 @@ impl<'a> ByteSpan<'a> {
         self.content.len()
     }
 
-    /// Where it lies in the file.
+    /// Range of its bytes in the file.
     pub(crate) fn range(self) -> std::ops::Range<usize> {
         self.start..self.start + self.content.len()
     }

@@ -175,7 +175,7 @@ fn bodies_names_and_bounds_are_read_back_as_they_were() {
         .map(|line| line.replace("[\"loop.0\"]", "[]").replace("[\"loop.1\"]", "[]"))
         .collect();
     assert_eq!(after, before);
-    // Equal constants lie at one place: those of the loop and of its body are the same byte, behind
+    // Equal constants lie at one place: those of the loop and of its body are the same byte, after
     // the number.
     assert_eq!(written.bin.len(), 9);
 }

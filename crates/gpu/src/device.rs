@@ -120,7 +120,7 @@ pub trait Device: fmt::Debug + Send + Sync {
     /// The description of the device.
     fn info(&self) -> &Info;
 
-    /// Takes memory for so many elements of a type, which are zero at first.
+    /// Takes memory for `len` elements of a type, which are zero at first.
     ///
     /// # Errors
     /// `Unsupported` for types that no device makes; `Limit` if the device has no room.
@@ -174,8 +174,8 @@ pub trait Array: fmt::Debug + Send + Sync {
         None
     }
 
-    /// Where the elements are in a device of CUDA, for others to read them, on streams of theirs
-    /// too: when the array is dropped, it waits for the device.
+    /// Address of the elements in a device of CUDA. Others may read them, on streams of theirs too:
+    /// when the array is dropped, it waits for the device.
     fn cuda_address(&self) -> Option<u64> {
         None
     }
@@ -202,10 +202,10 @@ pub struct DeviceReport {
 }
 
 impl Info {
-    /// The bytes of so many elements.
+    /// Number of bytes of `len` elements.
     ///
     /// # Errors
-    /// Those of [`bytes_of`], and `Limit` if the largest array has fewer.
+    /// Errors of [`bytes_of`]; `Limit` if the largest array of the device has fewer bytes.
     #[cfg(any(feature = "cuda", feature = "wgpu"))]
     pub(crate) fn bytes_of(&self, dtype: DType, len: u64) -> Result<u64> {
         let bytes = bytes_of(dtype, len)?;
@@ -218,7 +218,7 @@ impl Info {
     }
 }
 
-/// The bytes of so many elements of a type that devices make.
+/// Number of bytes of `len` elements of a type that devices make.
 ///
 /// # Errors
 /// `Unsupported` for other types, `Limit` for more than 2^63 bytes.

@@ -1,4 +1,4 @@
-//! Which devices there are, and opening one by its name.
+//! Lists devices, and opens one by its name.
 
 use gradus_core::{Error, Kind as ErrorKind, Result};
 

@@ -245,7 +245,7 @@ fn lost_contexts_are_errors_of_each_later_call() {
     ] {
         assert_eq!(error.kind(), Kind::Io, "{error}");
     }
-    // Frees fail as well, which nobody can be told.
+    // Frees fail as well, which cannot be reported.
     drop(array);
     drop(device);
     mock.forget();

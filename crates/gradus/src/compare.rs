@@ -1,4 +1,4 @@
-//! Results of programs for one call, beside the exact result.
+//! Results of programs for one call, next to the exact result.
 
 use gradus_core::convert::usize_of;
 use gradus_core::{DType, Number, Result};
@@ -8,7 +8,7 @@ use gradus_sequences::Plan;
 /// Elements that are compared one by one; after them, the last.
 const COMPARED: u64 = 100_000;
 
-/// Most parts of the compared elements of which the largest difference is kept.
+/// Maximum number of parts of the compared elements of which the largest difference is kept.
 pub const PARTS: u64 = 60;
 
 /// Describes what a program gives.
@@ -16,7 +16,7 @@ pub const PARTS: u64 = 60;
 pub struct Found {
     /// The type of the elements.
     pub dtype: DType,
-    /// How many there are.
+    /// Number of elements.
     pub len: u64,
     /// The first two, or as many as there are.
     pub first: Vec<Number>,
@@ -28,9 +28,9 @@ pub struct Found {
     /// True if length, type and all compared elements are predicted to be those of the exact
     /// result.
     pub exact: bool,
-    /// How many elements were compared: the first 100,000, and the last.
+    /// Number of elements that were compared: the first 100,000, and the last.
     pub compared: u64,
-    /// How many of them differ.
+    /// Number of compared elements that differ.
     pub differing: u64,
     /// The first element that differs.
     pub difference: Option<Difference>,
@@ -52,8 +52,8 @@ pub struct Difference {
     pub value: Number,
     /// The exact one.
     pub exact: Number,
-    /// How many elements of the type lie between the two, and one: units in the last place. Nothing
-    /// if one of them is NaN, or the types differ.
+    /// Distance in units in the last place: one more than the number of elements of the type
+    /// between the two. `None` if one of them is NaN, or the types differ.
     pub ulps: Option<u64>,
 }
 

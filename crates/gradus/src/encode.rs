@@ -17,16 +17,17 @@ use crate::model::Model;
 use crate::operators::OWN_DOMAIN as DOMAIN;
 use gradus_engine::infer::{InferOptions, Inference, Problem};
 
-/// Most bytes that readers of the format take: it counts them by signed numbers of 32 bits.
+/// Maximum number of bytes that readers of the format take: it counts them by signed numbers of 32
+/// bits.
 pub(crate) const MAX_BYTES: usize = 0x7fff_ffff;
 
 impl Model {
     /// The bytes of an ONNX file: those that were read, or, of a model that was made in memory, new
     /// ones.
     ///
-    /// For a model made in memory, nodes that no output needs go, and types are declared of what
-    /// stays. ONNX has no operators for `LinSpace`, `LogSpace` and `GeomSpace`: where all that they
-    /// need is known, they become the constants that they compute, bit for bit.
+    /// For a model made in memory, nodes that no output needs are removed, and types are declared
+    /// of what stays. ONNX has no operators for `LinSpace`, `LogSpace` and `GeomSpace`: where all
+    /// that they need is known, they become the constants that they compute, bit for bit.
     ///
     /// # Errors
     /// [`Kind::Unsupported`] if such a node needs what only a run knows, or models of the standard
@@ -257,8 +258,7 @@ mod tests {
 
     use super::*;
 
-    /// `LogSpace` from 0 to 3 in so many samples as `num` says: a constant, or the dimension of the
-    /// input's axis.
+    /// `LogSpace` from 0 to 3 in `num` samples: a constant, or the dimension of the input's axis.
     fn spaced(size: DeclaredDim, of: DType) -> Model {
         let mut builder = Builder::new("spaced");
         let x = builder.define("x", Origin::Input).unwrap();

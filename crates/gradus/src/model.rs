@@ -40,9 +40,9 @@ pub struct Model {
     bytes: Option<Bytes>,
     /// True if it was edited after it was read, so that the bytes are not those of the file.
     edited: bool,
-    /// The files beside it.
+    /// The files next to it.
     files: Option<Arc<dyn Files>>,
-    /// The file beside it that has its constants, if its format says which that is.
+    /// The file next to it that has its constants, if its format says which that is.
     beside: String,
     /// Files that saving it must not replace: constants of the model that it was converted from.
     spared: Vec<PathBuf>,
@@ -197,7 +197,7 @@ impl Deref for Model {
 }
 
 impl Model {
-    /// Opens a model: ONNX, OpenVINO IR with its `.bin` beside it, or a Paddle program with its
+    /// Opens a model: ONNX, OpenVINO IR with its `.bin` next to it, or a Paddle program with its
     /// `.pdiparams`. [`OpenOptions`] sets limits.
     ///
     /// The file is mapped, not read, and elements of constants are only looked at when they are
@@ -234,7 +234,7 @@ impl Model {
         OpenOptions { limits: self.limits(), operators, keep_names: self.keep_names }
     }
 
-    /// The same with other limits, which inference, runs, folding, conversion, comparison and
+    /// This model with other limits, which inference, runs, folding, conversion, comparison and
     /// saving obey.
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Model {
@@ -242,21 +242,21 @@ impl Model {
         self
     }
 
-    /// The same, which saving copies files of constants of with the names that the model gives
-    /// them: names of a stranger's choice, if it is a stranger's.
+    /// This model; if `keep` is set, saving copies its files of constants under the names that the
+    /// model gives them, which an untrusted model chooses.
     #[must_use]
     pub fn keep_names(mut self, keep: bool) -> Model {
         self.keep_names = keep;
         self
     }
 
-    /// The same, with other graphs, which are only in memory.
+    /// This model with other graphs, which are only in memory.
     pub(crate) fn with_source(&self, source: graph::Model) -> Model {
         let source = self.source.clone().with_model(source);
         Model { source, bytes: None, files: None, ..self.clone() }
     }
 
-    /// The same, converted from another model: saving it leaves that one's files of constants
+    /// This model, converted from `other`: saving it leaves the files of constants of `other`
     /// alone.
     pub(crate) fn converted_from(self, other: &Model) -> Model {
         Model { spared: other.constant_files().unwrap_or_default(), ..self }
@@ -339,7 +339,7 @@ impl Model {
         }
     }
 
-    /// The name of the file beside it that has its constants.
+    /// The name of the file next to it that has its constants.
     pub(crate) fn beside(&self) -> &str {
         &self.beside
     }
@@ -359,7 +359,7 @@ impl Model {
         self.path().filter(|_| !self.edited)
     }
 
-    /// The file that it is, of a format that Gradus writes, and the files beside it.
+    /// The bytes of the model file, of a format that Gradus writes, and access to its data files.
     pub(crate) fn file_of(&self) -> Result<(&Bytes, &Arc<dyn Files>)> {
         let standard = self.source().standard;
         if standard == Standard::Paddle {

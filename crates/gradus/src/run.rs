@@ -108,7 +108,7 @@ impl Program {
         Ok(())
     }
 
-    /// The inputs that a run needs beside those of these names, in the order of the model.
+    /// The inputs that a run needs besides those of these names, in the order of the model.
     pub fn missing_inputs<'a>(&'a self, given: impl Fn(&str) -> bool + 'a) -> impl Iterator<Item = &'a str> {
         let graph = self.model.graph();
         let missing = self.main.missing_inputs(move |id| given(&graph.value(id).name));

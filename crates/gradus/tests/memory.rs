@@ -63,7 +63,7 @@ static ALLOCATOR: Counting = Counting;
 /// Held by each test: what is counted is that of one.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// The most bytes that live at one time while something is done, beside those before.
+/// The most bytes that live at one time while something is done, in addition to those before.
 fn peak(work: impl FnOnce()) -> usize {
     let before = LIVE.load(Ordering::Relaxed);
     PEAK.store(before, Ordering::Relaxed);
@@ -78,7 +78,7 @@ const SHAPES: [&[usize]; 8] =
 /// Shapes of some sixty thousand elements.
 const LARGE: [&[usize]; 6] = [&[256, 256], &[1 << 16], &[16, 64, 64], &[1, 4, 128, 128], &[1], &[]];
 
-/// Bytes that tables of the program, messages and copies of short inputs may take beside the
+/// Bytes that tables of the program, messages and copies of short inputs may take besides the
 /// limit.
 const SLACK: usize = 1 << 17;
 

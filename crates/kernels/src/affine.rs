@@ -18,9 +18,9 @@
 //! For elements of fewer bits the double `a.high + j d.high`, rounded once, is enough: off by 2^-53
 //! m for each of this rounding, `a.low` and `j d.low`, so 2^-51 m is a bound.
 //!
-//! Where many elements have the same sign and exponent, their codes are a line of integers
-//! ([`lanes`]); sums are for what is left: few elements, those near zero, and those
-//! that are no normal numbers of the type.
+//! Codes of many elements of the same sign and exponent are a line of integers ([`lanes`]); sums
+//! are for what is left: few elements, those near zero, and those that are no normal numbers of the
+//! type.
 
 use fearless_simd::Simd;
 use fearless_simd::prelude::*;
@@ -51,7 +51,7 @@ pub struct Affine {
     pub relative: f64,
     /// Absolute error bound of the line.
     pub slack: f64,
-    /// The same, in units of the line.
+    /// Absolute error bound of the line, in its units.
     units: u64,
 }
 
@@ -110,7 +110,7 @@ impl Affine {
             |lo, out| {
                 for (lo, block) in blocks(lo, out) {
                     let (start, error) = self.start(lo);
-                    let sums = Sums { start, step: self.step, error };
+                    let sums = BlockSums { start, step: self.step, error };
                     certain::write(simd, streams, block, &sums, |i| exact(lo + i));
                 }
             },
@@ -184,10 +184,10 @@ impl Affine {
         }
     }
 
-    /// How many elements of a slice have the binade of its first, or of its last, at least.
+    /// Number of elements of a slice that are sure to have the binade of its first, or of its last.
     fn reach(&self, lo: u64, len: usize, binade: Binade, at_end: bool) -> usize {
         let index = |i: usize| lo + u64_of(if at_end { len - 1 - i } else { i });
-        // The magnitude and the step with 63 bits behind the leading one, rounded down and up.
+        // The magnitude and the step with 63 bits after the leading one, rounded down and up.
         let shift = u32::try_from(binade.1 - self.line.unit - 63).unwrap_or_default();
         let [magnitude, step] = [self.number(index(0)), self.line.step]
             .map(|x| lanes::in_units(if x.high < 0 { complement(x) } else { x }, shift).cast_unsigned());
@@ -202,7 +202,7 @@ impl Affine {
         binade(self.number(i), self.line.unit)
     }
 
-    /// The run of so many elements in one binade, if they are normal numbers of the type.
+    /// The run of `count` elements in one binade, if they are normal numbers of the type.
     fn run(&self, lo: u64, count: usize, (negative, exponent): Binade, dtype: DType) -> Option<Run> {
         let format = Format::of(dtype)?;
         let bits = u32::try_from(dtype.bits()).ok()?;
@@ -278,13 +278,13 @@ fn places<S: Simd>(simd: S, group: usize, from: usize) -> S::f64s {
     S::f64s::from_slice(simd, &PLACES[group][from..from + S::f64s::LEN])
 }
 
-struct Sums {
+struct BlockSums {
     start: DoubleDouble,
     step: DoubleDouble,
     error: f64,
 }
 
-impl<S: Simd> ErrorBounds<S> for Sums {
+impl<S: Simd> ErrorBounds<S> for BlockSums {
     #[inline(always)]
     fn at(&self, simd: S, group: usize, from: usize) -> [S::f64s; 2] {
         let (start, start_low) =

@@ -55,8 +55,8 @@ pub fn write<S: Simd, T: FromNumber + Default>(
     );
 }
 
-/// The same by a function, which does what [`Group::write`] says, for groups of any length, in
-/// order.
+/// Writes groups with a function, which must do what [`Group::write`] says, for groups of any
+/// length, in order.
 #[inline(always)]
 pub fn write_groups<S: Simd, T: FromNumber + Default, const G: usize>(
     simd: S,

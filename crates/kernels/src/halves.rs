@@ -17,7 +17,7 @@ pub trait SingleBounds<S: Simd> {
     fn at(&self, simd: S, group: usize, from: usize) -> [S::f32s; 2];
 }
 
-/// Bits of a float of 16 bits behind the point, and the bias of its exponent.
+/// Bits of a float of 16 bits after the point, and the bias of its exponent.
 #[derive(Clone, Copy)]
 pub struct Layout {
     mantissa: u32,
@@ -88,7 +88,7 @@ impl Layout {
             let [low, high] = bounds.at(simd, group, from);
             let (low, high) = (rounded(low), rounded(high));
             let kept = low & splat(u32::MAX >> (dropped + 1));
-            // Those below the smallest wrap around.
+            // Numbers below the smallest one wrap around.
             let normal = (kept - splat((127 - self.bias + 1) << self.mantissa))
                 .simd_lt(splat((2 * self.bias) << self.mantissa));
             certain &= (normal & low.simd_eq(high)).all_true();
@@ -100,7 +100,7 @@ impl Layout {
         certain
     }
 
-    /// The magnitude of a double, rounded to this many bits, in the low bits, and its sign behind
+    /// The magnitude of a double, rounded to this many bits, in the low bits, and its sign after
     /// them.
     #[inline(always)]
     fn rounded<S: Simd>(self, simd: S, x: S::f64s) -> S::u64s {

@@ -21,7 +21,7 @@ pub struct IntAffine {
     pub line: Line,
     /// The biases of numbers from zero up, and of negative numbers.
     pub biases: [Wide; 2],
-    /// Bits of the upper part that are behind the point.
+    /// Bits of the upper part that are after the point.
     pub fraction: u32,
     /// By how many units numbers may be too small.
     units: u64,

@@ -4,8 +4,8 @@
 //! equally spaced: both are a line of numbers that are rounded down. Additions of integers make
 //! them, and nothing is converted.
 //!
-//! A run knows its numbers a little too large, by less than a bound. So the integer part of a number
-//! is certain unless what is behind the point is below the bound; then the element is asked for.
+//! A run knows its numbers a little too large, by less than a bound. So the integer part of a
+//! number is certain unless the fraction is below the bound; then the element is asked for.
 
 use bytemuck::Pod;
 use fearless_simd::Simd;
@@ -52,9 +52,8 @@ pub struct Run {
 }
 
 impl Run {
-    /// Integers, rounded toward zero, from a number of a line on that have the same sign. Of the
-    /// upper part of numbers so many bits are behind the point; they may be too small by so many
-    /// units.
+    /// Integers, rounded toward zero, from a number of a line on that have the same sign. The upper
+    /// part of a number has `fraction` bits after the point, and may be too small by `slack` units.
     pub fn of_integers(line: &Line, first: Wide, count: u64, fraction: u32, slack: u64) -> Option<Run> {
         let run = Run::new(line, first, count, fraction, slack)?;
         let spacing = u32::try_from(line.spacing + 64).unwrap_or_default();
@@ -74,7 +73,7 @@ impl Run {
         Some(Run { start, ties: true, ..run })
     }
 
-    /// The magnitudes of numbers, of which so many bits are below 2^-64.
+    /// The magnitudes of numbers, of which `shift` bits are below 2^-64.
     ///
     /// A number is too small by less than the slack, by a unit for the start, and by a unit for each
     /// step; a magnitude is too small or too large by as much. Below its exponent, the codes of a
@@ -105,8 +104,8 @@ impl Run {
         self.start.wrapping_add(self.step.wrapping_mul(i.into()))
     }
 
-    /// The part behind the point that a certain integer needs, where numbers are too large by so
-    /// much more; 0 if all are certain.
+    /// The fraction that a certain integer needs, where numbers are too large by `more`; 0 if all
+    /// are certain.
     #[inline(always)]
     pub fn doubtful(&self, more: u64) -> u64 {
         let width = 2 * self.bound + more;
@@ -125,7 +124,7 @@ impl Run {
         (behind >= self.doubtful(0)).then_some(code ^ self.flipped)
     }
 
-    /// The numbers in units of `2^-bits`, too large by up to so many units more.
+    /// The numbers in units of `2^-bits`, too large by up to `units` units more.
     #[inline(always)]
     fn coarse(&self, bits: u32, units: u64) -> Coarse {
         let drop = 64 - bits;
@@ -158,7 +157,7 @@ impl Run {
             let count = room.checked_div(step).map_or(u64::MAX, |steps| steps.saturating_add(1));
             let count = usize::try_from(count).unwrap_or(usize::MAX).min(rest.len());
             let (part, after) = rest.split_at_mut(count);
-            // Those in doubt lie where the code begins, or ends.
+            // Elements in doubt lie where the code begins, or ends.
             let place = |k| if rising { k } else { count - 1 - k };
             let mut doubts = 0;
             while doubts < count {
@@ -179,9 +178,9 @@ impl Run {
 /// How the numbers of a run are cut for lanes of fewer bits.
 struct Coarse {
     start: i128,
-    /// Codes are in doubt where fewer units are behind the point.
+    /// Codes are in doubt where fewer units are after the point.
     doubtful: u64,
-    /// True if numbers are exact, and those without anything behind the point are ties.
+    /// True if numbers are exact, and those without a fraction are ties.
     evens: bool,
 }
 
@@ -200,7 +199,8 @@ pub fn in_units(x: Wide, drop: u32) -> i128 {
     }
 }
 
-/// How many elements come before the first one, of so many, that is another; the last one is.
+/// Number of elements, of the first `count`, before the first for which `is_other` holds; it holds
+/// for the last.
 pub fn before(count: u64, is_other: impl Fn(u64) -> bool) -> u64 {
     let (mut same, mut other) = (0, count - 1);
     while other - same > 1 {
@@ -233,8 +233,8 @@ const FLOATS: Mode = 1;
 const EVENS: Mode = 2;
 
 /// How a group of codes of a width is made.
-trait Groups<S: Simd, C>: Sized {
-    /// Bits behind the point.
+trait LaneGroups<S: Simd, C>: Sized {
+    /// Bits after the point.
     const BITS: u32;
 
     /// By how many units of the lowest of them numbers may be too small.
@@ -256,11 +256,11 @@ macro_rules! lanes {
                     return run.write_stairs(streams, out, of_code, exact);
                 }
                 let coarse = run.coarse(
-                    <$lanes as Groups<S, $codes>>::BITS,
-                    <$lanes as Groups<S, $codes>>::UNITS,
+                    <$lanes as LaneGroups<S, $codes>>::BITS,
+                    <$lanes as LaneGroups<S, $codes>>::UNITS,
                 );
                 let exact = |i| run.code(i).map_or_else(|| exact(i), of_code);
-                let mut lanes = <$lanes as Groups<S, $codes>>::new(simd, run, &coarse);
+                let mut lanes = <$lanes as LaneGroups<S, $codes>>::new(simd, run, &coarse);
                 $(
                     if coarse.evens {
                         return certain::write_groups::<S, $type, LANES>(
@@ -301,7 +301,7 @@ lanes! {
     u8: u8, Narrow8, INTEGERS, |code| u8::low(code);
 }
 
-/// Codes of 64 bits, and as many behind the point: the distance of lanes is added to each.
+/// Codes of 64 bits, and as many after the point: the distance of lanes is added to each.
 struct Lanes64<S: Simd> {
     before: S::u64s,
     behind: S::u64s,
@@ -312,7 +312,7 @@ struct Lanes64<S: Simd> {
     flipped: S::u64s,
 }
 
-impl<S: Simd> Groups<S, u64> for Lanes64<S> {
+impl<S: Simd> LaneGroups<S, u64> for Lanes64<S> {
     const BITS: u32 = 64;
     const UNITS: u64 = 0;
 
@@ -377,7 +377,7 @@ const PLACES: [u64; LANES] = {
     places
 };
 
-/// Codes of 32 bits, and as many behind the point: the distances in a group are added to its first.
+/// Codes of 32 bits, and as many after the point: the distances in a group are added to its first.
 struct Lanes32 {
     first: i128,
     stride: i128,
@@ -386,7 +386,7 @@ struct Lanes32 {
     flipped: u32,
 }
 
-impl<S: Simd> Groups<S, u32> for Lanes32 {
+impl<S: Simd> LaneGroups<S, u32> for Lanes32 {
     const BITS: u32 = 32;
     /// A distance is too small by a unit for each step, and the first by one.
     const UNITS: u64 = 64;
@@ -439,9 +439,9 @@ macro_rules! narrow {
     ($($name:ident($wide:ident), $low:ty, $lows:ident, $wider:ty, $wides:ident;)*) => {$(
         struct $name($wide);
 
-        impl<S: Simd> Groups<S, $low> for $name {
-            const BITS: u32 = <$wide as Groups<S, $wider>>::BITS;
-            const UNITS: u64 = <$wide as Groups<S, $wider>>::UNITS;
+        impl<S: Simd> LaneGroups<S, $low> for $name {
+            const BITS: u32 = <$wide as LaneGroups<S, $wider>>::BITS;
+            const UNITS: u64 = <$wide as LaneGroups<S, $wider>>::UNITS;
 
             #[inline(always)]
             fn new(simd: S, run: &Run, coarse: &Coarse) -> $name {
@@ -451,7 +451,7 @@ macro_rules! narrow {
             #[inline(always)]
             fn write<const MODE: Mode>(&mut self, simd: S, out: &mut [$low; LANES]) -> u64 {
                 let mut wide = [0; LANES];
-                let doubts = Groups::<S, $wider>::write::<MODE>(&mut self.0, simd, &mut wide);
+                let doubts = LaneGroups::<S, $wider>::write::<MODE>(&mut self.0, simd, &mut wide);
                 for from in (0..LANES).step_by(S::$lows::LEN) {
                     let half = |from: usize| S::$wides::from_slice(simd, &wide[from..from + S::$wides::LEN]);
                     let narrow = half(from).narrow(half(from + S::$wides::LEN));
@@ -468,7 +468,7 @@ narrow! {
     Narrow8(Narrow16), u8, u8s, u16, u16s;
 }
 
-/// Codes of 16 bits, and as many behind the point, as [`Lanes32`].
+/// Codes of 16 bits, and as many after the point, as [`Lanes32`].
 struct Lanes16 {
     first: i128,
     stride: i128,
@@ -476,9 +476,9 @@ struct Lanes16 {
     doubtful: u16,
 }
 
-impl<S: Simd> Groups<S, u16> for Lanes16 {
+impl<S: Simd> LaneGroups<S, u16> for Lanes16 {
     const BITS: u32 = 16;
-    /// Distances are made with 48 bits behind the point, and are too small by two units at most; the
+    /// Distances are made with 48 bits after the point, and are too small by two units at most; the
     /// first is by one.
     const UNITS: u64 = 3;
 

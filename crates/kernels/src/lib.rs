@@ -80,7 +80,7 @@ pub fn fill_with<T: Write>(plan: &impl Fill, out: &mut [T], options: Options) {
 /// The elements of a plan as a new tensor of one axis.
 ///
 /// # Errors
-/// [`Kind::Limit`](gradus_core::Kind::Limit) if they take more bytes than the limits allow beside
+/// [`Kind::Limit`](gradus_core::Kind::Limit) if they take more bytes than the limits allow besides
 /// those in use.
 pub fn tensor(plan: &impl Fill, limits: &Limits, in_use: u64) -> Result<Tensor> {
     // Packed elements are made one a byte, and then packed.

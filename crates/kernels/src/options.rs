@@ -8,8 +8,8 @@ use crate::threads::{is_alone, threads};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Level {
-    /// Those that every processor of the kind has; fused multiplications in software where they are
-    /// not among them.
+    /// Instructions that every processor of the architecture has; fused multiplications are done in
+    /// software where they are not among them.
     Portable,
     /// 128 bits on ARM.
     Neon,

@@ -25,7 +25,7 @@ pub struct Powers {
     tables: Tables,
     /// The table of positions, in groups, the last of them filled up.
     positions: Vec<Positions>,
-    /// The same as singles, for floats of 16 bits.
+    /// The table of positions in float32, for floats of 16 bits.
     singles: Vec<SinglePositions>,
 }
 
@@ -298,7 +298,7 @@ impl<T: FromNumber> PowerParts<'_, T> {
 
 /// A wide power.
 struct WidePower {
-    /// Its index on the line.
+    /// Index on the line.
     first: u64,
     mantissa: DoubleDouble,
     exponent: i32,
@@ -378,14 +378,14 @@ pub struct RoundedProducts<'a> {
     positions: &'a [Positions],
 }
 
-/// Bits of a double behind those of a single.
+/// Bits of a double after those of a single.
 const BEHIND: u32 = 52 - 23;
 
 /// Bound of the error of products, in units of their last place: 2^-51 of them is at most 4.
 const OFF: u32 = 8;
 
 impl RoundedProducts<'_> {
-    /// Returns true if so many elements are normal singles.
+    /// Returns true if the first `len` elements are normal numbers of float32.
     #[inline(always)]
     fn are_singles(&self, len: usize) -> bool {
         let last = self.positions[(len - 1) / GROUP].high[(len - 1) % GROUP];

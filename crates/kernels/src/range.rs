@@ -73,7 +73,7 @@ pub struct Fused {
     pub start: f64,
     /// The difference of neighbours.
     pub step: f64,
-    /// How many steps the element at index 0 is from the start.
+    /// Number of steps from the start to the element at index 0.
     pub first: u64,
 }
 

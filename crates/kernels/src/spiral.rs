@@ -32,7 +32,7 @@ use crate::writer::Exact;
 pub struct Spiral {
     line: SpiralLine,
     /// The table of positions in a block, in groups, the last of them filled up.
-    positions: Vec<Positions>,
+    positions: Vec<SpiralPositions>,
     /// Elements in a block, a power of two.
     block: usize,
     /// The table of blocks.
@@ -49,7 +49,7 @@ struct Pair {
 /// Powers for positions in a block.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
-struct Positions {
+struct SpiralPositions {
     re: [f64; GROUP],
     re_low: [f64; GROUP],
     im: [f64; GROUP],
@@ -101,7 +101,7 @@ impl Spiral {
         let across = slope * nearest_f64(Number::Int(block.into()));
         let count = fit(line.len.div_ceil(block), LONGEST, across);
         let (block, count) = (usize_of(block), usize_of(count));
-        let positions = table(&line, 1, block).chunks(GROUP).map(Positions::new).collect();
+        let positions = table(&line, 1, block).chunks(GROUP).map(SpiralPositions::new).collect();
         let blocks = table(&line, u64_of(block), count);
         Spiral { line, positions, block, blocks }
     }
@@ -236,9 +236,9 @@ fn sum_of_products([a, b]: [DoubleDouble; 2], [c, d]: [DoubleDouble; 2]) -> Doub
     DoubleDouble { high, low: rest + (cross + other) }
 }
 
-impl Positions {
-    fn new(pairs: &[Pair]) -> Positions {
-        let mut positions = Positions::default();
+impl SpiralPositions {
+    fn new(pairs: &[Pair]) -> SpiralPositions {
+        let mut positions = SpiralPositions::default();
         for (k, pair) in pairs.iter().enumerate() {
             (positions.re[k], positions.re_low[k]) = (pair.re.high, pair.re.low);
             (positions.im[k], positions.im_low[k]) = (pair.im.high, pair.im.low);
@@ -255,7 +255,7 @@ impl Positions {
     }
 }
 
-/// The powers from 0 to `count - 1` of the ratio of points so many apart.
+/// The powers from 0 to `count - 1` of the ratio of points `apart` elements apart.
 fn table(line: &SpiralLine, apart: u64, count: usize) -> Vec<Pair> {
     let mut powers = vec![Pair::ONE; count];
     if count > 1 {

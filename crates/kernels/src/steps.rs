@@ -36,7 +36,7 @@ pub struct Steps {
     step: f64,
     /// Elements before those of the curve.
     before: f64,
-    /// Error bound of an index, beside that of the operations.
+    /// Error bound of an index, besides that of the operations.
     error: f64,
 }
 
@@ -76,8 +76,8 @@ impl Steps {
         dtype.is_real() && dtype.bits() <= 8
     }
 
-    /// Returns true if so many powers are worth steps: floats of few bits, and many integers of as
-    /// many that do not wrap around.
+    /// Returns true if `len` powers are worth steps: floats of few bits, and many integers that do
+    /// not wrap around.
     pub fn fits(line: &PowerLine, len: u64, dtype: DType) -> bool {
         let bits = i32_of(dtype.bits()) - i32::from(dtype.class() == Class::Signed);
         let is_within = || line.len > 0 && [0, line.len - 1].iter().all(|&i| line.logarithm(i) < bits);
@@ -146,7 +146,7 @@ struct Walk<'a, T> {
 }
 
 impl<T: Pod> Walk<'_, T> {
-    /// Writes a slice of which the first code is known, and the one behind the last.
+    /// Writes a slice of which the first code is known, and the one after the last.
     #[inline(always)]
     fn between(&self, mut lo: u64, [mut first, behind]: [u8; 2], mut out: &mut [T]) {
         let apart = usize::from(first.abs_diff(behind));

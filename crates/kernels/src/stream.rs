@@ -54,7 +54,7 @@ pub fn write<T: Pod>(out: &mut [T], write: impl Fn(usize, &mut [T])) {
     let (head, body, tail) = whole_lines(out);
     write(0, head);
     let scratch = (SCRATCH / size_of::<T>()).min(body.len()).max(1);
-    // It starts where a line does, if it can: vectors that cross lines take longer.
+    // The buffer starts at a cache line, if it can: vectors that cross lines take longer.
     let spare = LINE / size_of::<T>();
     let mut buffer = bytemuck::zeroed_vec::<T>(scratch + spare);
     let lined = Some(before_line(&buffer)).filter(|&at| at <= spare).unwrap_or_default();
@@ -84,11 +84,11 @@ pub fn fill<T: Pod>(streams: bool, out: &mut [T], value: T) {
     /// Lines of one value.
     #[derive(Clone, Copy, bytemuck::Zeroable, bytemuck::Pod)]
     #[repr(C, align(64))]
-    struct Lines([u8; 4 * LINE]);
-    if !streams || size_of_val(out) < 2 * size_of::<Lines>() {
+    struct CacheLines([u8; 4 * LINE]);
+    if !streams || size_of_val(out) < 2 * size_of::<CacheLines>() {
         return out.fill(value);
     }
-    let mut lines = Lines([0; 4 * LINE]);
+    let mut lines = CacheLines([0; 4 * LINE]);
     let lines = bytemuck::cast_slice_mut::<u8, T>(&mut lines.0);
     lines.fill(value);
     let (head, body, tail) = whole_lines(out);
@@ -99,7 +99,7 @@ pub fn fill<T: Pod>(streams: bool, out: &mut [T], value: T) {
     tail.fill(value);
 }
 
-/// How many elements come before the first that starts a line.
+/// Number of elements before the first that starts a cache line.
 #[cfg(target_arch = "x86_64")]
 fn before_line<T>(out: &[T]) -> usize {
     out.as_ptr().align_offset(LINE).min(out.len())

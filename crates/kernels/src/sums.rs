@@ -356,7 +356,7 @@ const MAX_LANES: usize = 8;
 /// way.
 ///
 /// # Errors
-/// Those of `check`.
+/// Errors of `check`, the first one.
 ///
 /// # Panics
 /// As `multiply`.

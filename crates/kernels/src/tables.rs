@@ -3,7 +3,7 @@
 //! Element `i = s + b K + j` is `S R[b] P[j]`: a wide power for every `B K` elements, and two
 //! tables of `B` and `K` entries. The entries of a table are powers of one wide power, and products
 //! of those and of powers of another, 32 times as far apart. All are pairs of doubles. In units of
-//! 2^-106, and with products off by 5 of them beside what their factors are:
+//! 2^-106, and with products off by 5 of them in addition to the errors of their factors:
 //!
 //! | what | relatively off by less than |
 //! |---|---|
@@ -70,7 +70,7 @@ pub fn fit(wanted: u64, longest: u64, slope: f64) -> u64 {
 }
 
 impl Tables {
-    /// The tables of a line, with at most so many positions and so many blocks, both powers of two.
+    /// The tables of a line, with at most `longest` positions and blocks, both powers of two.
     pub fn new(line: PowerLine, longest: [u64; 2]) -> Tables {
         let slope = line.slope().abs();
         // Twice the root: short blocks cost more than entries.
@@ -127,7 +127,7 @@ impl Tables {
         low >= BEYOND[0] || high <= BEYOND[1]
     }
 
-    /// The least and the largest exponent of that many elements from an index of the line on.
+    /// The smallest and the largest exponent of that many elements from an index of the line on.
     fn exponents(&self, first: u64, count: u64) -> [i32; 2] {
         let last = (first + count).min(self.line.len) - 1;
         let [one, other] = [first, last].map(|i| self.line.logarithm(i));
@@ -183,7 +183,8 @@ pub fn has_long_mantissa(dtype: DType) -> bool {
 /// Powers of a wide power, at most.
 const CHAIN: u64 = 32;
 
-/// The powers from 0 to `count - 1`, a power of two, of the ratio of elements so many apart.
+/// The powers from 0 to `count - 1`, a power of two, of the ratio of elements `apart` indices
+/// apart.
 fn table(line: &PowerLine, apart: u64, count: u64) -> Vec<DoubleDouble> {
     if count == 1 {
         // The ratio may be beyond the doubles.

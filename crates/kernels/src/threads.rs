@@ -100,7 +100,7 @@ pub fn share_map<I: ExactSizeIterator + Send, R: Send, E: Send>(
     Ok(results.into_iter().flatten().collect())
 }
 
-/// Calls a function on so many threads, the calling one among them.
+/// Calls a function on `threads` threads, the calling one among them.
 fn on_threads(threads: usize, work: &(dyn Fn() + Sync)) {
     let working = AtomicUsize::new(threads - 1);
     rayon::in_place_scope(|scope| {
@@ -116,7 +116,7 @@ fn on_threads(threads: usize, work: &(dyn Fn() + Sync)) {
     });
 }
 
-/// Keeps so many threads of the pool awake for a while.
+/// Keeps `threads` threads of the pool awake for a while.
 fn keep_awake(threads: usize) {
     let threads = threads.min(rayon::current_num_threads());
     for _ in AWAKE.load(Ordering::Relaxed)..threads {

@@ -167,7 +167,7 @@ fn whole_powers_of_singles() {
     }
 }
 
-/// Lines between ends and back, of so many elements.
+/// Checks lines between ends, in both directions, of these numbers of elements.
 fn check_lines<T: Write>(ends: &[(f64, f64)], lengths: &[u64]) {
     let float = Number::Float;
     for &(one, other) in ends {
@@ -197,7 +197,8 @@ fn whole_lines_of_floats() {
     check::<f64>();
 }
 
-/// So many elements that the bound of one is beyond all bits, written one by one.
+/// A line of so many elements that the error bound of one exceeds its bits, so that each is written
+/// alone.
 #[test]
 fn single_elements_of_the_longest_line() {
     let (start, num) = (2f64.powi(-70) * 1.1, i64::MAX.unsigned_abs());

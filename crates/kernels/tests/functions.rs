@@ -196,7 +196,7 @@ fn all_numbers_of_16_bits_are_rounded_correctly_at_every_level() {
     check(&codes().map(bf16::from_bits).collect::<Vec<_>>(), &levels());
 }
 
-/// Each so many numbers of float32.
+/// Numbers of float32, one of each `step`.
 fn singles(step: usize) -> Vec<f32> {
     (0..=u32::MAX).step_by(step).map(f32::from_bits).collect()
 }
@@ -212,7 +212,7 @@ fn long_numbers_of_float32_are_rounded_correctly() {
     check(&singles(4001), &[Options::default()]);
 }
 
-/// Arguments of every size, and beside those where functions begin, end or turn.
+/// Arguments of every size, and next to those where functions begin, end or turn.
 fn arguments(random: &mut fastrand::Rng, count: usize) -> Vec<f64> {
     let ends: [f64; 5] = [0.5, 1.0, 3.0, 30.0, 709.7];
     let beside = ends.iter().flat_map(|&x| [x, x.next_up(), x.next_down()]).flat_map(|x| [x, -x]);
@@ -271,7 +271,7 @@ fn infinite_parameters_give_what_the_formula_does() {
 
 #[test]
 fn threads_change_no_bit() {
-    // So many that threads are used.
+    // Enough elements for several threads.
     let x: Vec<f32> = singles(20_011);
     let one = map(Function::Tanh, &x, Options::ONE_THREAD);
     let mut options = Options::default();

@@ -1,9 +1,9 @@
 //! Fills write what they are given and nothing else, wherever it lies: at every level, with every
 //! kernel, type, length and offset, through the caches and past them.
 //!
-//! Slices end where their memory does, so that valgrind sees what is written behind them:
-//! `cargo xtask test memcheck`. It emulates no AVX-512; at that level slices have neighbours behind
-//! them too, which must stay as they are.
+//! Slices end where their memory does, so that valgrind sees what is written after them: `cargo
+//! xtask test memcheck`. It emulates no AVX-512; at that level slices have neighbours after them
+//! too, which must stay as they are.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 

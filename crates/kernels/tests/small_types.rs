@@ -84,7 +84,7 @@ impl Small {
         });
     }
 
-    /// The powers of a base from below the least number to the largest.
+    /// The powers of a base from below the smallest number to the largest.
     fn logspace(&self, base: f64, num: u64) {
         let largest = self.format.magnitude(self.format.finite_codes - 1);
         let [start, stop] = [self.format.magnitude(1) / 3.0, largest].map(|x| x.ln() / base.ln() * 0.999_999);

@@ -10,8 +10,8 @@
 //! beyond that; a linspace its intervals, with `step` their length in float64.
 //!
 //! Settings decide into which chunks more elements are cut, and each starts anew, so that they are
-//! not predicted; nor is a range whose step is lost beside its start, to which the start is added
-//! later.
+//! not predicted; nor is a range whose step is lost when it is added to its start, to which the
+//! start is added later.
 //!
 //! Source: `dask/array/creation.py`.
 
@@ -27,7 +27,7 @@ use crate::predicted::{Failure, Outcome};
 /// Bytes of a chunk, by default.
 const CHUNK: u64 = 128 << 20;
 
-/// The part of a step that may be lost beside the start, as `numpy.isclose` has it.
+/// The part of a step that may be lost when it is added to the start, as `numpy.isclose` has it.
 const LOST: f64 = 1e-5;
 
 fn check_is_one_chunk(len: u64, dtype: DType) -> Result<(), Failure> {

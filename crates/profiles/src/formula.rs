@@ -47,7 +47,7 @@ impl Formula for WrappingRange {
 
 /// `start + i * step`, with index, product and sum each rounded to `format`, and the result cast.
 #[derive(Debug)]
-pub(crate) struct Scaled {
+pub(crate) struct ScaledLine {
     pub format: DType,
     pub start: f64,
     pub step: f64,
@@ -55,7 +55,7 @@ pub(crate) struct Scaled {
     pub cast: CastFunction,
 }
 
-impl Formula for Scaled {
+impl Formula for ScaledLine {
     fn at(&self, i: u64) -> Number {
         let product = rounded(self.format, index(self.format, i) * self.step);
         (self.cast)(self.dtype, rounded(self.format, self.start + product))

@@ -219,13 +219,13 @@ pub(crate) fn logspace(call: &LogspaceCall) -> Outcome {
 
 /// Elements of a geomspace: powers with the sign of the start, cast.
 #[derive(Debug)]
-struct Geomspace {
+struct JaxGeomspace {
     powers: FormulaPowers<Blend>,
     sign: f64,
     dtype: DType,
 }
 
-impl Formula for Geomspace {
+impl Formula for JaxGeomspace {
     fn at(&self, i: u64) -> Number {
         cast(self.dtype)(self.dtype, self.sign * nearest_f64(self.powers.at(i)))
     }
@@ -245,5 +245,5 @@ pub(crate) fn geomspace(call: &LinspaceCall) -> Outcome {
     let tolerance = line.of_powers(10.0, APART + LOGARITHM);
     let powers = FormulaPowers { line, base: 10.0, format, dtype: format, cast: cast(format) };
     let rules = [NUM, "rounds logarithms to the type before taking powers"];
-    Ok(Predicted::new(dtype, len, Geomspace { powers, sign, dtype }, rules).within(tolerance))
+    Ok(Predicted::new(dtype, len, JaxGeomspace { powers, sign, dtype }, rules).within(tolerance))
 }

@@ -73,7 +73,7 @@ profiles! {
     Openvino "openvino" "OpenVINO 2026.4.1 (evaluate)";
     /// OpenVINO's CPU plugin on processors with AVX-512, with inputs at run time and one thread.
     OpenvinoCpu "openvino-cpu" "OpenVINO 2026.4.1 (CPU plugin, AVX-512, one thread)";
-    /// The same on processors without AVX-512.
+    /// OpenVINO's CPU plugin on processors without AVX-512.
     OpenvinoCpuAvx2 "openvino-cpu-avx2" "OpenVINO 2026.4.1 (CPU plugin, AVX2, one thread)";
     /// NumPy, of Python numbers.
     Numpy "numpy" "NumPy 2.4.6";

@@ -24,7 +24,7 @@ use gradus_core::float::{self, Overflow, Parts};
 use gradus_core::{DType, Number};
 
 use crate::call::{LinspaceCall, LogspaceCall, RangeCall};
-use crate::formula::{CastFunction, Formula, Scaled, WrappingRange, nearest};
+use crate::formula::{CastFunction, Formula, ScaledLine, WrappingRange, nearest};
 use crate::machine::{c_cast, count, index, int, rounded, typed, wrapped};
 use crate::predicted::{Failure, Outcome, Predicted};
 use crate::space::{FormulaPoints, FormulaPowers, LineFormula, NUM, POWERS_DIFFER};
@@ -54,7 +54,7 @@ pub(crate) fn range(call: &RangeCall) -> Outcome {
         let format = if dtype == DType::F64 { DType::F64 } else { DType::F32 };
         let [first, second] = [first, second].map(nearest_f64);
         let step = rounded(format, second - first);
-        let rest = Scaled { format, start: first, step, dtype, cast: nearest };
+        let rest = ScaledLine { format, start: first, step, dtype, cast: nearest };
         return Ok(Predicted::new(dtype, len, Filled { second, rest }, rules));
     }
     let [start, second] = [first, second].map(int);
@@ -66,7 +66,7 @@ pub(crate) fn range(call: &RangeCall) -> Outcome {
 #[derive(Debug)]
 struct Filled {
     second: f64,
-    rest: Scaled,
+    rest: ScaledLine,
 }
 
 impl Formula for Filled {
@@ -220,7 +220,7 @@ pub(crate) fn logspace(call: &LogspaceCall) -> Outcome {
 
 /// Powers between two ends that are put there as they are, with their sign.
 #[derive(Debug)]
-struct Geomspace {
+struct NumpyGeomspace {
     powers: FormulaPowers<NumpyLine>,
     ends: [f64; 2],
     last: Option<u64>,
@@ -228,7 +228,7 @@ struct Geomspace {
     cast: CastFunction,
 }
 
-impl Formula for Geomspace {
+impl Formula for NumpyGeomspace {
     fn at(&self, i: u64) -> Number {
         let [start, stop] = self.ends;
         let x = match i {
@@ -267,7 +267,7 @@ pub(crate) fn geomspace(call: &LinspaceCall) -> Outcome {
     // Logarithms differ by a unit in their last place between libraries, so that multiples of the
     // step and sums may round to neighbours; each unit makes 2 ln 10 of the power at most.
     let ulps = 2 + count(15.0 * largest.ceil()).unwrap_or(0);
-    let formula = Geomspace { powers, ends, last, dtype, cast };
+    let formula = NumpyGeomspace { powers, ends, last, dtype, cast };
     Ok(Predicted::new(dtype, len, formula, rules).within(Tolerance::Ulps { ulps, of: DType::F64 }))
 }
 

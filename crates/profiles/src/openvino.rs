@@ -19,7 +19,7 @@
 use gradus_core::{DType, DTypeSet, Number, convert};
 
 use crate::call::RangeCall;
-use crate::formula::{CastFunction, Scaled, Summed, WrappingRange, nearest};
+use crate::formula::{CastFunction, ScaledLine, Summed, WrappingRange, nearest};
 use crate::machine::{c_cast, count, float, int, rounded, typed, wrapped};
 use crate::predicted::{Failure, Outcome, Predicted};
 use crate::tolerance::Tolerance;
@@ -68,12 +68,12 @@ pub(crate) fn evaluate(call: &RangeCall) -> Outcome {
     };
     let cast = if dtype == DType::BF16 { cut_to_bf16 } else { nearest };
     let [start, step] = [start, step].map(|x| rounded(format, x));
-    let formula = Scaled { format, start, step, dtype, cast };
+    let formula = ScaledLine { format, start, step, dtype, cast };
     Ok(Predicted::new(dtype, len, formula, [length_rule, element_rule]))
 }
 
-/// The conversion of OpenVINO's `bfloat16`: half a unit is added only if the last bit that stays is
-/// odd.
+/// The conversion of OpenVINO's `bfloat16`: half a unit is added only if the last bit that is kept
+/// is odd.
 fn cut_to_bf16(dtype: DType, x: f64) -> Number {
     let bits = convert::code(DType::F32, Number::Float(x), convert::Rules::IEEE);
     convert::number(dtype, (bits + ((bits & 0x1_0000) >> 1)) >> 16)

@@ -12,16 +12,16 @@ use gradus_core::{DType, Number};
 pub enum Tolerance {
     /// Bit for bit, but for the bits of NaN.
     Bits,
-    /// So many units in the last place of the element: the program calls a power function, and
-    /// those differ between libraries.
+    /// At most `ulps` units in the last place of the element: the program calls a power function,
+    /// and those differ between libraries.
     Ulps {
         /// The number of units.
         ulps: u64,
         /// The type in which integers are computed.
         of: DType,
     },
-    /// So many units in the last place of a number, the larger end of a line: which operations are
-    /// fused is left to a compiler.
+    /// At most `ulps` units in the last place of a number, the larger end of a line: which
+    /// operations are fused is left to a compiler.
     UlpsAt {
         /// The number of units.
         ulps: u64,

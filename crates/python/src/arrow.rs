@@ -31,16 +31,16 @@ struct Schema {
 
 /// `struct ArrowArray`.
 #[repr(C)]
-struct Array {
+struct ArrowCArray {
     length: i64,
     null_count: i64,
     offset: i64,
     n_buffers: i64,
     n_children: i64,
     buffers: *mut *const c_void,
-    children: *mut *mut Array,
-    dictionary: *mut Array,
-    release: Option<unsafe extern "C" fn(*mut Array)>,
+    children: *mut *mut ArrowCArray,
+    dictionary: *mut ArrowCArray,
+    release: Option<unsafe extern "C" fn(*mut ArrowCArray)>,
     private: *mut c_void,
 }
 
@@ -95,7 +95,7 @@ pub(crate) fn capsules<'py>(
         private: null_mut(),
     };
     let private = Box::into_raw(owner);
-    let array = Array {
+    let array = ArrowCArray {
         length: elements.len().map(gradus::convert::i64_of)?,
         null_count: 0,
         offset: 0,
@@ -126,7 +126,7 @@ unsafe extern "C" fn release_schema(schema: *mut Schema) {
     unsafe { (*schema).release = None };
 }
 
-unsafe extern "C" fn release_array(array: *mut Array) {
+unsafe extern "C" fn release_array(array: *mut ArrowCArray) {
     // SAFETY: the consumer passes the array that it took, once; the buffers were made by `capsules`.
     unsafe {
         drop(Box::from_raw((*array).private.cast::<Buffers>()));
@@ -149,7 +149,8 @@ unsafe extern "C" fn destroy_schema(capsule: *mut ffi::PyObject) {
 unsafe extern "C" fn destroy_array(capsule: *mut ffi::PyObject) {
     // SAFETY: Python calls this once, with a capsule that `capsules` made.
     unsafe {
-        let mut array = Box::from_raw(ffi::PyCapsule_GetPointer(capsule, ARRAY.as_ptr()).cast::<Array>());
+        let mut array =
+            Box::from_raw(ffi::PyCapsule_GetPointer(capsule, ARRAY.as_ptr()).cast::<ArrowCArray>());
         if let Some(release) = array.release {
             release(&raw mut *array);
         }

@@ -29,7 +29,7 @@ fn amounts<'py>(py: Python<'py>, symbols: &Symbols, of: &Amounts) -> PyResult<Bo
     Ok(found)
 }
 
-/// The fields of `gradus.Cost` as a dict; groups of nodes have so many parts of their names.
+/// The fields of `gradus.Cost` as a dict; groups of nodes have the first components of their names.
 pub(crate) fn cost_to_python<'py>(
     py: Python<'py>,
     graph: &Graph,
@@ -96,10 +96,10 @@ pub(crate) fn cost_to_python<'py>(
 type BlockFields = (String, Option<String>, Option<String>, u128, u128, usize, usize);
 
 /// The fields of `gradus.MemoryPlan`.
-pub(crate) type PlanFields = (u128, u128, u128, u64, Vec<BlockFields>);
+pub(crate) type MemoryPlanFields = (u128, u128, u128, u64, Vec<BlockFields>);
 
 /// A memory plan as a tuple of Python.
-pub(crate) fn plan_fields(graph: &Graph, plan: MemoryPlan) -> PlanFields {
+pub(crate) fn plan_fields(graph: &Graph, plan: MemoryPlan) -> MemoryPlanFields {
     let blocks = plan.blocks.into_iter().map(|block| {
         let name = |id: ValueId| graph.value(id).name.to_string();
         let (value, shares) = (block.value.map(name), block.shares.map(name));

@@ -28,7 +28,7 @@ pub(crate) struct DeviceArray {
     memory: ExportedMemory,
 }
 
-/// Where the elements are.
+/// Memory of the elements.
 #[derive(Clone)]
 enum ExportedMemory {
     /// On a device of CUDA, of that number.
@@ -47,7 +47,7 @@ fn opened(name: &str) -> gradus::Result<Arc<dyn Device>> {
         return Ok(Arc::clone(device));
     }
     let device: Arc<dyn Device> = gpu::open(name)?.into();
-    // The same device may have been opened by another of its names.
+    // The device may have been opened by another of its names.
     let device = Arc::clone(open.entry(device.info().name.clone()).or_insert(device));
     open.insert(name.to_owned(), Arc::clone(&device));
     Ok(device)
@@ -214,7 +214,7 @@ impl DeviceArray {
     }
 }
 
-/// The devices beside the processor that make sequences: a dictionary for each, with ``name``,
+/// The devices besides the processor that make sequences: a dictionary for each, with ``name``,
 /// which is what ``device=`` takes, ``backend``, ``device``, ``kind``, ``driver`` and
 /// ``max_bytes``.
 ///

@@ -34,7 +34,7 @@ pub(crate) struct Dim {
     text: String,
     /// Symbols that are no sizes, and may be negative.
     integers: BTreeSet<String>,
-    /// The same with symbols in the order of their names.
+    /// The text with symbols in the order of their names.
     canonical: String,
 }
 
@@ -108,7 +108,7 @@ pub(crate) enum Operand {
 }
 
 /// An operation of [`Symbols`], which fails beyond 64 bits and where it divides by zero.
-type Operation = fn(&mut Symbols, Engine, Engine) -> Option<Engine>;
+type DimFunction = fn(&mut Symbols, Engine, Engine) -> Option<Engine>;
 
 impl Dim {
     /// The expressions of both operands, over symbols in the order of their names.
@@ -134,7 +134,7 @@ impl Dim {
         py: Python<'py>,
         other: &Operand,
         swapped: bool,
-        operation: Operation,
+        operation: DimFunction,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (mut symbols, own, other) = self.with(other)?;
         let (a, b) = if swapped { (other, own) } else { (own, other) };
@@ -265,7 +265,7 @@ impl Dim {
         self.integers.clone()
     }
 
-    /// Its value where the symbols stand for these numbers.
+    /// Value of the expression where the symbols are these numbers.
     #[pyo3(signature = (values=None, /, **named))]
     fn evaluate(
         &self,
@@ -332,7 +332,7 @@ fn list<'py>(
     Ok(PyTuple::new(py, dims.into_iter().collect::<PyResult<Vec<_>>>()?)?.into_any())
 }
 
-/// Most elements of a progression that are given one by one.
+/// Maximum number of elements of a progression that are given one by one.
 const MAX_ELEMENTS: i64 = 1024;
 
 /// The number of elements of a tensor of one axis.
@@ -413,7 +413,7 @@ pub(crate) fn type_to_python<'py>(py: Python<'py>, declared: Option<&Type>) -> P
     }
 }
 
-/// An size that Python gives: an integer, a name or an expression, `None` for any.
+/// A size given by Python: an integer, a name or an expression, `None` for any.
 pub(crate) fn size(object: &Bound<'_, PyAny>) -> PyResult<DeclaredDim> {
     if object.is_none() {
         return Ok(DeclaredDim::Unknown);

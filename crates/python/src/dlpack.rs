@@ -29,7 +29,7 @@ pub(crate) struct Exported {
 }
 
 #[repr(C)]
-struct Tensor {
+struct DlTensor {
     data: *mut c_void,
     device_type: i32,
     device_id: i32,
@@ -43,10 +43,10 @@ struct Tensor {
 }
 
 #[repr(C)]
-struct Plain {
-    tensor: Tensor,
+struct PlainManaged {
+    tensor: DlTensor,
     manager: *mut c_void,
-    deleter: Option<unsafe extern "C" fn(*mut Plain)>,
+    deleter: Option<unsafe extern "C" fn(*mut PlainManaged)>,
 }
 
 #[repr(C)]
@@ -56,7 +56,7 @@ struct Versioned {
     manager: *mut c_void,
     deleter: Option<unsafe extern "C" fn(*mut Versioned)>,
     flags: u64,
-    tensor: Tensor,
+    tensor: DlTensor,
 }
 
 /// The one axis and the owner: what pointers of a tensor lead to.
@@ -84,7 +84,7 @@ pub(crate) fn capsule(py: Python<'_>, exported: Exported, versioned: bool) -> Py
     };
     // SAFETY: the manager was just made, and stays where it is until a deleter drops it.
     let (shape, strides) = unsafe { (&raw mut (*manager).shape[0], &raw mut (*manager).strides[0]) };
-    let tensor = Tensor {
+    let tensor = DlTensor {
         data: std::ptr::with_exposed_provenance_mut(gradus::convert::usize_of(address)),
         device_type,
         device_id,
@@ -103,7 +103,7 @@ pub(crate) fn capsule(py: Python<'_>, exported: Exported, versioned: bool) -> Py
             Versioned { major: 1, minor: 0, manager, deleter: Some(delete_versioned), flags, tensor };
         (Box::into_raw(Box::new(managed)).cast(), VERSIONED)
     } else {
-        (Box::into_raw(Box::new(Plain { tensor, manager, deleter: Some(delete_plain) })).cast(), PLAIN)
+        (Box::into_raw(Box::new(PlainManaged { tensor, manager, deleter: Some(delete_plain) })).cast(), PLAIN)
     };
     // SAFETY: the interpreter is attached; the name is static. Whoever takes the tensor over
     // renames the capsule and calls the deleter; if nobody does, the destructor calls it.
@@ -113,8 +113,8 @@ pub(crate) fn capsule(py: Python<'_>, exported: Exported, versioned: bool) -> Py
     }
 }
 
-/// Drops a tensor that is no longer used.
-unsafe extern "C" fn delete_plain(managed: *mut Plain) {
+/// Drops a tensor that was given to another library.
+unsafe extern "C" fn delete_plain(managed: *mut PlainManaged) {
     // SAFETY: both were made by `capsule`, and a deleter is called once.
     unsafe {
         let managed = Box::from_raw(managed);

@@ -78,7 +78,7 @@ pub(crate) fn copied<T: Copy>(elements: &[T]) -> PyResult<Vec<T>> {
     Ok(copy)
 }
 
-/// An empty vector with room for so many elements, or a `MemoryError` if the system has none: an
+/// An empty vector with room for `count` elements, or a `MemoryError` if the system has none: an
 /// allocation that fails elsewhere ends the interpreter.
 pub(crate) fn room_for<T>(count: usize) -> PyResult<Vec<T>> {
     let mut room = Vec::new();

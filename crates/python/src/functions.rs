@@ -180,6 +180,7 @@ pub(crate) fn arange<'py>(
     given(py, &recipe, out, device.as_deref())
 }
 
+/// The plan of ``gradus.arange`` with the same arguments; it raises the same errors.
 #[pyfunction]
 #[pyo3(signature = (start=None, stop=None, step=None, dtype=None, *, profile=None))]
 pub(crate) fn plan_arange<'py>(
@@ -521,6 +522,7 @@ pub(crate) fn geomspace<'py>(
     .array(py, out, device.as_deref())
 }
 
+/// The plan of ``gradus.linspace`` with the same arguments; it raises the same errors.
 #[pyfunction]
 #[pyo3(signature = (start, stop, num=None, endpoint=true, dtype=None, *, profile=None))]
 pub(crate) fn plan_linspace<'py>(
@@ -546,6 +548,7 @@ pub(crate) fn plan_linspace<'py>(
     .plan(py)
 }
 
+/// The plan of ``gradus.logspace`` with the same arguments; it raises the same errors.
 #[pyfunction]
 #[pyo3(signature = (start, stop, num=None, endpoint=true, base=None, dtype=None, *, profile=None))]
 #[allow(clippy::too_many_arguments, reason = "the parameters are NumPy's")]
@@ -573,6 +576,7 @@ pub(crate) fn plan_logspace<'py>(
     .plan(py)
 }
 
+/// The plan of ``gradus.geomspace`` with the same arguments; it raises the same errors.
 #[pyfunction]
 #[pyo3(signature = (start, stop, num=None, endpoint=true, dtype=None, *, profile=None))]
 pub(crate) fn plan_geomspace<'py>(

@@ -271,7 +271,7 @@ pub(crate) fn _evaluate<'py>(
     let mut attributes: Vec<_> =
         attributes.iter().map(|(name, value)| attribute(&name, &value)).collect::<PyResult<_>>()?;
     if standard == Standard::OpenVino {
-        // Its files have attributes as text.
+        // OpenVINO's files have attributes as text.
         for attribute in &mut attributes {
             if let Content::Bytes(bytes) = &attribute.content {
                 attribute.content = Content::Text(String::from_utf8_lossy(bytes).into());

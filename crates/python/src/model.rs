@@ -20,7 +20,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
 use crate::compare::portability_to_python;
-use crate::cost::{PlanFields, cost_to_python, plan_fields};
+use crate::cost::{MemoryPlanFields, cost_to_python, plan_fields};
 use crate::dim::{fact_to_python, numbers, sizes, to_python, type_to_python};
 use crate::error::{OrRaise, copied, engine, error, mismatch, raised};
 use crate::runtime;
@@ -65,7 +65,7 @@ pub(crate) struct Model {
 /// The outputs of a program, and whether functions are expanded.
 type ProgramKey = (Vec<String>, bool, u64, Sums);
 
-/// Most programs that are kept.
+/// Maximum number of programs that are kept.
 const PROGRAMS: usize = 16;
 
 /// Options of models whose work signals end.
@@ -300,8 +300,8 @@ impl Model {
         Ok(report)
     }
 
-    /// The outputs that a runtime computes otherwise of a folded model than of this one, optimising
-    /// neither.
+    /// The outputs that a runtime computes differently for a folded model and for this one,
+    /// optimising neither.
     fn _verify_in(
         &self,
         py: Python<'_>,
@@ -414,7 +414,7 @@ impl Model {
         limits: GivenLimits,
         alignment: u64,
         in_place: bool,
-    ) -> PyResult<PlanFields> {
+    ) -> PyResult<MemoryPlanFields> {
         let options = InferOptions::of(said_of_inputs(sizes)?);
         let model = self.within(&limits)?;
         let reuse = if in_place { Reuse::InPlace } else { Reuse::Views };
@@ -607,7 +607,7 @@ impl Model {
         Ok((self.made(model), told))
     }
 
-    /// Writes the model as an ONNX file, or one of OpenVINO as a .xml file with a .bin file beside
+    /// Writes the model as an ONNX file, or one of OpenVINO as a .xml file with a .bin file next to
     /// it; gives their bytes.
     #[pyo3(signature = (path, keep_names = false))]
     fn save(&self, py: Python<'_>, path: PathBuf, keep_names: bool) -> PyResult<u64> {

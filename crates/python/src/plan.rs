@@ -15,7 +15,7 @@ use crate::sequence::{Recipe, ResultForm, Sequence, check_out, empty};
 use crate::tensor::new_array;
 use crate::{arrow, dlpack};
 
-/// Which elements of a sequence: a first one, and a stride that may be negative.
+/// A window of a sequence: a first element, and a stride that may be negative.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct PlanWindow {
     first: i64,
@@ -215,7 +215,7 @@ impl Plan {
         }
     }
 
-    /// How many elements equal ``value``.
+    /// Number of elements that equal ``value``.
     fn count(&self, value: &Bound<'_, PyAny>) -> PyResult<i64> {
         Ok(self.find(value)?.map_or(0, |(_, count)| count))
     }

@@ -90,7 +90,7 @@ impl Sequence {
     }
 }
 
-/// Which sequence.
+/// The function whose sequence it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ResultForm {
     Range,

@@ -1,4 +1,4 @@
-//! A model beside another: totals, nodes by operator, and values whose shapes differ.
+//! A model compared with another: totals, nodes by operator, and values whose shapes differ.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -10,11 +10,11 @@ use gradus::text::escaped;
 use gradus::{DType, Dim, Fact, TensorFact, diff};
 use serde::Serialize;
 
-use crate::formulas::{Exact, Formulas, Relation, Table};
+use crate::formulas::{Exact, Formulas, PageRelation, Table};
 
 /// Data that the script of a page reads.
 #[derive(Debug, Serialize)]
-pub(crate) struct Data {
+pub(crate) struct PageData {
     #[serde(flatten)]
     pub(crate) table: Table,
     operators: Vec<String>,
@@ -32,10 +32,10 @@ pub(crate) struct Data {
     outputs: Vec<usize>,
     /// Why values are not known in full, by index.
     reasons: Vec<(usize, Vec<String>)>,
-    bodies: Vec<BodyJson>,
+    bodies: Vec<PageBody>,
     totals: TotalsJson,
     /// In the order in which the page lists them; null for those that have no expressions.
-    conditions: Vec<Option<ConditionJson>>,
+    conditions: Vec<Option<PageCondition>>,
     /// Steps of the run, and bytes within the graphs of the node.
     within: Vec<(usize, usize)>,
     /// The model that this one is compared with.
@@ -76,7 +76,7 @@ struct ValueColumns {
 }
 
 impl ValueColumns {
-    /// Columns with room for so many values.
+    /// Empty columns with room for `count` values.
     fn with_room(count: usize) -> ValueColumns {
         ValueColumns {
             name: Vec::with_capacity(count),
@@ -107,7 +107,7 @@ struct NodeColumns {
 }
 
 impl NodeColumns {
-    /// Columns with room for so many nodes.
+    /// Empty columns with room for `count` nodes.
     fn with_room(count: usize) -> NodeColumns {
         NodeColumns {
             name: Vec::with_capacity(count),
@@ -127,7 +127,7 @@ impl NodeColumns {
 #[serde(untagged)]
 enum NodeName {
     Text(String),
-    /// That of its first output without so many bytes at the end, which are ASCII.
+    /// The name of the first output without its last bytes, which are ASCII; their number.
     OfOutput(usize),
 }
 
@@ -142,7 +142,7 @@ impl NodeName {
 
 /// The values of a graph within a node, or of a function: name, type and shape.
 #[derive(Debug, Serialize)]
-struct BodyJson {
+struct PageBody {
     path: String,
     values: Vec<(String, Option<usize>, Option<usize>)>,
 }
@@ -161,9 +161,9 @@ struct TotalsJson {
 
 /// A condition on sizes, and where it comes from.
 #[derive(Debug, Serialize)]
-struct ConditionJson {
-    when: Vec<Relation>,
-    holds: Relation,
+struct PageCondition {
+    when: Vec<PageRelation>,
+    holds: PageRelation,
     text: String,
     place: String,
 }
@@ -248,7 +248,7 @@ fn columns_of_nodes(
 }
 
 /// The data of a page about a model.
-pub(crate) fn data(graph: &Graph, cost: &mut Cost) -> Data {
+pub(crate) fn data(graph: &Graph, cost: &mut Cost) -> PageData {
     let bytes: Vec<_> = graph.ids().map(|id| cost.bytes(id)).collect();
     let lifetimes = cost.lifetimes(graph);
     let inference = cost.inference();
@@ -290,7 +290,7 @@ pub(crate) fn data(graph: &Graph, cost: &mut Cost) -> Data {
         }
     }
     let (nodes, operators, attributes) = columns_of_nodes(graph, cost, &values.name, &mut formulas);
-    let bodies = inference.subgraphs().iter().map(|body| BodyJson {
+    let bodies = inference.subgraphs().iter().map(|body| PageBody {
         path: text(&body.path),
         values: body
             .values
@@ -305,7 +305,7 @@ pub(crate) fn data(graph: &Graph, cost: &mut Cost) -> Data {
     let totals = totals(cost, &mut formulas);
     let conditions = inference.conditions().iter().map(|of| {
         let relation = of.relation?;
-        Some(ConditionJson {
+        Some(PageCondition {
             when: of.when.guards()?.iter().map(|of| formulas.relation(of)).collect(),
             holds: formulas.relation(&relation),
             text: text(&of.text),
@@ -314,7 +314,7 @@ pub(crate) fn data(graph: &Graph, cost: &mut Cost) -> Data {
     });
     let conditions = conditions.collect();
     let indices = |ids: &[ValueId]| ids.iter().map(|id| id.index()).collect();
-    Data {
+    PageData {
         table: formulas.finish(),
         operators: operators.0,
         attributes: attributes.0,

@@ -57,26 +57,26 @@ pub fn diagram(
     if format == DiagramFormat::Svg {
         return Ok(svg::picture(model.graph(), &inference, depth));
     }
-    let mut diagram = Diagram { format, text: String::new(), boxes: 0 };
+    let mut diagram = DiagramWriter { format, text: String::new(), boxes: 0 };
     diagram.graph(model.graph(), &inference, depth.unwrap_or(2));
     Ok(diagram.text)
 }
 
-/// Most boxes within each other.
+/// Maximum number of boxes within each other.
 const MAX_DEPTH: usize = 32;
 
 /// Nodes whose names begin alike.
 #[derive(Default)]
-pub(crate) struct Group<'a> {
+pub(crate) struct NodeGroup<'a> {
     pub(crate) nodes: Vec<usize>,
-    pub(crate) groups: BTreeMap<&'a str, Group<'a>>,
+    pub(crate) groups: BTreeMap<&'a str, NodeGroup<'a>>,
 }
 
-impl<'a> Group<'a> {
+impl<'a> NodeGroup<'a> {
     /// All nodes that are taken, by the first `depth` parts of their names, in the order of the
     /// run.
-    pub(crate) fn of(graph: &'a Graph, depth: usize, takes: impl Fn(usize) -> bool) -> Group<'a> {
-        let mut all = Group::default();
+    pub(crate) fn of(graph: &'a Graph, depth: usize, takes: impl Fn(usize) -> bool) -> NodeGroup<'a> {
+        let mut all = NodeGroup::default();
         for &index in graph.order().iter().filter(|&&index| takes(index)) {
             let parts = graph.nodes()[index].groups().take(depth.min(MAX_DEPTH));
             parts.fold(&mut all, |group, part| group.groups.entry(part).or_default()).nodes.push(index);
@@ -85,20 +85,20 @@ impl<'a> Group<'a> {
     }
 }
 
-struct Diagram {
+struct DiagramWriter {
     format: DiagramFormat,
     text: String,
     boxes: usize,
 }
 
-impl Diagram {
+impl DiagramWriter {
     fn graph(&mut self, graph: &Graph, inference: &Inference, depth: usize) {
         let is_dot = self.format == DiagramFormat::Dot;
         self.line(0, if is_dot { "digraph {" } else { "flowchart TB" });
         if is_dot {
             self.line(1, "node [shape=box]");
         }
-        let all = Group::of(graph, depth, |_| true);
+        let all = NodeGroup::of(graph, depth, |_| true);
         let open = || graph.inputs().iter().filter(|&&id| graph.constant(id).is_none());
         for &id in open() {
             self.node(1, &format!("i{}", id.index()), &[&graph.value(id).name], true);
@@ -120,7 +120,7 @@ impl Diagram {
         }
     }
 
-    fn group(&mut self, level: usize, graph: &Graph, group: &Group<'_>) {
+    fn group(&mut self, level: usize, graph: &Graph, group: &NodeGroup<'_>) {
         for &index in &group.nodes {
             let node = &graph.nodes()[index];
             let name = node.name.rsplit('/').next().unwrap_or_default();

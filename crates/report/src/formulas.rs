@@ -23,7 +23,7 @@ impl Serialize for Exact {
 
 /// A relation of two expressions, by their indices.
 #[derive(Debug, Serialize)]
-pub(crate) struct Relation {
+pub(crate) struct PageRelation {
     left: usize,
     #[serde(rename = "relation")]
     sign: &'static str,
@@ -32,7 +32,7 @@ pub(crate) struct Relation {
 
 /// An entry of the table. Operands are indices of earlier entries.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Entry {
+enum FormulaEntry {
     Number(Exact),
     /// A symbol, by its index in the list of the page.
     Symbol(usize),
@@ -44,27 +44,27 @@ enum Entry {
     Sum(Vec<(Exact, Vec<usize>)>),
 }
 
-impl Serialize for Entry {
+impl Serialize for FormulaEntry {
     /// `7`, `["s", 0]`, `["/", 3, 4]`, `["min", 1, 2]`, `["max", 1, 2]`, `["b", 1, 2]` and
     /// `["+", [2, 5], [1]]`.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let named = |name: &str, operands: &[usize], serializer: S| {
-            let operands = operands.iter().map(|&index| Item::Index(index));
-            serializer.collect_seq([Item::Name(name)].into_iter().chain(operands))
+            let operands = operands.iter().map(|&index| EntryItem::Index(index));
+            serializer.collect_seq([EntryItem::Name(name)].into_iter().chain(operands))
         };
         match self {
-            Entry::Number(value) => value.serialize(serializer),
-            Entry::Symbol(index) => named("s", &[*index], serializer),
-            Entry::Floor(operands) => named("/", operands, serializer),
-            Entry::Min(operands) => named("min", operands, serializer),
-            Entry::Max(operands) => named("max", operands, serializer),
-            Entry::Broadcast(operands) => named("b", operands, serializer),
-            Entry::Sum(products) => {
+            FormulaEntry::Number(value) => value.serialize(serializer),
+            FormulaEntry::Symbol(index) => named("s", &[*index], serializer),
+            FormulaEntry::Floor(operands) => named("/", operands, serializer),
+            FormulaEntry::Min(operands) => named("min", operands, serializer),
+            FormulaEntry::Max(operands) => named("max", operands, serializer),
+            FormulaEntry::Broadcast(operands) => named("b", operands, serializer),
+            FormulaEntry::Sum(products) => {
                 let products = products.iter().map(|(coefficient, factors)| {
-                    let factors = factors.iter().map(|&index| Item::Index(index));
-                    Item::List([Item::Number(*coefficient)].into_iter().chain(factors).collect())
+                    let factors = factors.iter().map(|&index| EntryItem::Index(index));
+                    EntryItem::List([EntryItem::Number(*coefficient)].into_iter().chain(factors).collect())
                 });
-                serializer.collect_seq([Item::Name("+")].into_iter().chain(products))
+                serializer.collect_seq([EntryItem::Name("+")].into_iter().chain(products))
             }
         }
     }
@@ -73,11 +73,11 @@ impl Serialize for Entry {
 /// An element of the list that an entry is.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Item<'a> {
+enum EntryItem<'a> {
     Name(&'a str),
     Index(usize),
     Number(Exact),
-    List(Vec<Item<'a>>),
+    List(Vec<EntryItem<'a>>),
 }
 
 /// A symbol that formulas of the page have.
@@ -102,8 +102,8 @@ pub(crate) struct SymbolJson {
 #[derive(Debug)]
 pub(crate) struct Formulas<'a> {
     symbols: &'a Symbols,
-    entries: Vec<Entry>,
-    by_entry: HashMap<Entry, usize>,
+    entries: Vec<FormulaEntry>,
+    by_entry: HashMap<FormulaEntry, usize>,
     by_dim: HashMap<Dim, usize>,
     /// The text of each entry that stands for a whole expression.
     texts: Vec<Option<String>>,
@@ -138,13 +138,13 @@ impl<'a> Formulas<'a> {
             products.push((Exact(coefficient.into()), factors));
         }
         let index = match (&products[..], form.constant) {
-            ([], constant) => self.entry(Entry::Number(Exact(constant.into()))),
+            ([], constant) => self.entry(FormulaEntry::Number(Exact(constant.into()))),
             ([(Exact(1), factors)], 0) if factors.len() == 1 => factors[0],
             (_, constant) => {
                 if constant != 0 {
                     products.push((Exact(constant.into()), Vec::new()));
                 }
-                self.entry(Entry::Sum(products))
+                self.entry(FormulaEntry::Sum(products))
             }
         };
         if dim.known().is_none() {
@@ -155,8 +155,8 @@ impl<'a> Formulas<'a> {
     }
 
     /// A relation of two expressions.
-    pub(crate) fn relation(&mut self, of: &Condition) -> Relation {
-        Relation { left: self.index(of.left), sign: of.relation.symbol(), right: self.index(of.right) }
+    pub(crate) fn relation(&mut self, of: &Condition) -> PageRelation {
+        PageRelation { left: self.index(of.left), sign: of.relation.symbol(), right: self.index(of.right) }
     }
 
     fn factor(&mut self, factor: Factor<'_>) -> usize {
@@ -167,17 +167,17 @@ impl<'a> Formulas<'a> {
                 if index == next {
                     self.used.push(symbol);
                 }
-                Entry::Symbol(index)
+                FormulaEntry::Symbol(index)
             }
-            Factor::Floor(a, b) => Entry::Floor([self.index(a), self.index(b)]),
-            Factor::Broadcast(a, b) => Entry::Broadcast([self.index(a), self.index(b)]),
-            Factor::Min(all) => Entry::Min(all.iter().map(|&dim| self.index(dim)).collect()),
-            Factor::Max(all) => Entry::Max(all.iter().map(|&dim| self.index(dim)).collect()),
+            Factor::Floor(a, b) => FormulaEntry::Floor([self.index(a), self.index(b)]),
+            Factor::Broadcast(a, b) => FormulaEntry::Broadcast([self.index(a), self.index(b)]),
+            Factor::Min(all) => FormulaEntry::Min(all.iter().map(|&dim| self.index(dim)).collect()),
+            Factor::Max(all) => FormulaEntry::Max(all.iter().map(|&dim| self.index(dim)).collect()),
         };
         self.entry(entry)
     }
 
-    fn entry(&mut self, entry: Entry) -> usize {
+    fn entry(&mut self, entry: FormulaEntry) -> usize {
         if let Some(&index) = self.by_entry.get(&entry) {
             return index;
         }
@@ -190,7 +190,7 @@ impl<'a> Formulas<'a> {
     /// The symbols, the table, and the texts of its formulas.
     pub(crate) fn finish(mut self) -> Table {
         let mut symbols: Vec<SymbolJson> = Vec::new();
-        // A limit may have symbols of its own, which then stand behind.
+        // A limit may have symbols of its own, which then come last.
         while let Some(&symbol) = self.used.get(symbols.len()) {
             let limit = self.symbols.limit_of(symbol).map(|dim| self.index(dim));
             let bounds = self.symbols.bounds_of_symbol(symbol);
@@ -220,7 +220,7 @@ impl<'a> Formulas<'a> {
 #[derive(Debug, Serialize)]
 pub(crate) struct Table {
     pub(crate) symbols: Vec<SymbolJson>,
-    formulas: Vec<Entry>,
+    formulas: Vec<FormulaEntry>,
     /// Formulas as text, by index.
     texts: Vec<(usize, String)>,
 }

@@ -40,7 +40,7 @@ pub(crate) struct Edge {
 
 /// The finished layout.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Layout {
+pub(crate) struct LayeredLayout {
     pub(crate) width: f64,
     pub(crate) height: f64,
     /// The left upper corner of each box.
@@ -78,7 +78,7 @@ struct Step {
 }
 
 /// Lays out boxes, which are in the order of a run: edges go to later boxes, except some.
-pub(crate) fn layered(items: &[Item], edges: &[Edge]) -> Layout {
+pub(crate) fn layered(items: &[Item], edges: &[Edge]) -> LayeredLayout {
     let ranks = ranks(items, edges);
     let mut spots: Vec<_> =
         items.iter().map(|item| Spot { width: item.width, x: 0.0, is_point: false }).collect();
@@ -100,7 +100,7 @@ pub(crate) fn layered(items: &[Item], edges: &[Edge]) -> Layout {
     sweep(&mut spots, &mut rows, &steps);
 
     let left = spots.iter().map(|spot| spot.x - spot.width / 2.0).fold(f64::INFINITY, f64::min);
-    let mut layout = Layout::default();
+    let mut layout = LayeredLayout::default();
     let mut bounds = Vec::with_capacity(rows.len());
     let mut top = 0.0;
     for row in &rows {
@@ -160,7 +160,7 @@ fn ranks(items: &[Item], edges: &[Edge]) -> Vec<usize> {
         add(&mut widths, rank, item);
         ranks[index] = rank;
     }
-    // A box that reads from none stands just above the first that reads from it.
+    // A box that reads from none is just above the first that reads from it.
     for (index, item) in items.iter().enumerate().rev() {
         if item.place != Place::Inner || before[index].iter().any(|&from| items[from].place == Place::Inner) {
             continue;
@@ -330,7 +330,7 @@ mod tests {
     }
 
     /// Boxes that overlap, by their indices.
-    fn overlap(items: &[Item], layout: &Layout) -> Option<[usize; 2]> {
+    fn overlap(items: &[Item], layout: &LayeredLayout) -> Option<[usize; 2]> {
         let spans = |axis: usize, a: usize, b: usize| {
             let size = |of: usize| if axis == 0 { items[of].width } else { items[of].height };
             let [first, second] = [a, b].map(|of| layout.corners[of][axis]);
@@ -369,14 +369,14 @@ mod tests {
         assert_eq!(overlap(&items, &layout), None);
     }
 
-    /// A chain, one box of which is read at the end: the edge passes beside the others.
+    /// A chain, one box of which is read at the end: the edge passes next to the others.
     #[test]
     fn long_edges_pass_beside_boxes() {
         let items = vec![Item { width: 10.0, ..item(10.0) }; 6];
         let chain = (1..6).map(|to| edge(to - 1, to));
         let edges: Vec<_> = chain.chain([edge(0, 5)]).collect();
         let layout = layered(&items, &edges);
-        // It stands in each of the four rows between, on one side of the box there.
+        // The edge passes each of the four rows between, on one side of the box there.
         let long = &layout.paths[5];
         let numbers = |at: char| long.split(at).skip(1).count();
         assert_eq!((numbers('V'), numbers('C')), (4, 5), "{long}");

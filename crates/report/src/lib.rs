@@ -42,9 +42,9 @@ pub struct Summary {
     pub parameters: u128,
     /// Values of nodes.
     pub values: usize,
-    /// Those whose shapes follow from the shapes of the inputs, or are decided by the data.
+    /// Values whose shapes follow from the shapes of the inputs, or are decided by the data.
     pub known: usize,
-    /// Those whose shapes are decided by the data.
+    /// Values whose shapes are decided by the data.
     pub data: usize,
     /// The symbols that the reader of the page sets: those of the inputs.
     pub symbols: Vec<String>,
@@ -67,8 +67,8 @@ pub struct Summary {
 pub struct Conversion {
     /// The other standard.
     pub to: Standard,
-    /// Where the meaning is not kept bit for bit, and what the other format cannot hold; or the
-    /// error of the first node that the other standard has nothing for.
+    /// Caveats of nodes, and parts of the model that the other format cannot hold; or the error of
+    /// the first node without an equivalent in the other standard.
     pub outcome: Result<ConversionNotes>,
 }
 
@@ -82,7 +82,7 @@ pub struct ConversionNotes {
     pub lost: Vec<String>,
 }
 
-/// A model beside which another is shown, as before it was folded or converted.
+/// A model with which another is compared, as before it was folded or converted.
 #[derive(Clone, Copy, Debug)]
 pub struct Other<'a> {
     /// The model.
@@ -91,8 +91,8 @@ pub struct Other<'a> {
     pub name: &'a str,
 }
 
-/// Makes a page about a model, which is called by a name in the head, beside another: totals, nodes
-/// by operator, and values of one name that have other shapes.
+/// Makes a page about a model, which is called by a name in the head, compared with another:
+/// totals, nodes by operator, and values of one name that have other shapes.
 ///
 /// # Errors
 /// As [`report`], of both models.

@@ -187,17 +187,17 @@ pub(crate) fn grouped(number: impl ToString + Copy) -> String {
 
 /// The sign of a line of the verdict, in words for screen readers.
 #[derive(Clone, Copy)]
-enum Sign {
+enum RemarkSign {
     Good,
     Note,
     Bad,
 }
 
-fn line(sign: Sign, text: &Markup) -> Markup {
+fn line(sign: RemarkSign, text: &Markup) -> Markup {
     let (class, glyph, words) = match sign {
-        Sign::Good => ("good", "✓", "Fine: "),
-        Sign::Note => ("note", "•", "Note: "),
-        Sign::Bad => ("bad", "✕", "Problem: "),
+        RemarkSign::Good => ("good", "✓", "Fine: "),
+        RemarkSign::Note => ("note", "•", "Note: "),
+        RemarkSign::Bad => ("bad", "✕", "Problem: "),
     };
     html! {
         li class=(class) {
@@ -219,22 +219,22 @@ fn verdict(model: &Model, summary: &Summary) -> Markup {
                 n => { "; the data decide sizes of " (grouped(n)) }
             }
         };
-        line(Sign::Good, &html! { (what) " known (" (grouped(values)) ")" (data) "." })
+        line(RemarkSign::Good, &html! { (what) " known (" (grouped(values)) ")" (data) "." })
     } else {
         let open = grouped(values - known);
         line(
-            Sign::Note,
+            RemarkSign::Note,
             &html! { a href="#unknown" { (open) " of " (grouped(values)) " shapes" } " are not known in full." },
         )
     };
     let problems = match summary.problems.len() {
-        0 => line(Sign::Good, &html! { "No contradictions." }),
+        0 => line(RemarkSign::Good, &html! { "No contradictions." }),
         1 => line(
-            Sign::Bad,
+            RemarkSign::Bad,
             &html! { a href="#problems" { "1 contradiction" } ": the model cannot run, or its declared types are wrong." },
         ),
         n => line(
-            Sign::Bad,
+            RemarkSign::Bad,
             &html! { a href="#problems" { (grouped(n)) " contradictions" } ": the model cannot run, or its declared types are wrong." },
         ),
     };
@@ -243,12 +243,12 @@ fn verdict(model: &Model, summary: &Summary) -> Markup {
             let (before, after) = report.nodes();
             if after < before {
                 let text = html! { a href="#folding" { "Folding" } " removes " (grouped(before - after)) " of " (grouped(before)) " nodes." };
-                line(Sign::Note, &text)
+                line(RemarkSign::Note, &text)
             } else {
-                line(Sign::Good, &html! { "Folding removes no node." })
+                line(RemarkSign::Good, &html! { "Folding removes no node." })
             }
         }
-        Err(error) => line(Sign::Note, &html! { "Not folded: " (said(error)) }),
+        Err(error) => line(RemarkSign::Note, &html! { "Not folded: " (said(error)) }),
     };
     html! {
         ul.verdict aria-label="Verdict" {
@@ -262,7 +262,7 @@ fn conversion_line(model: &Model, conversion: &Conversion) -> Markup {
     let to = standard(conversion.to);
     match &conversion.outcome {
         Ok(notes) if notes.notes.is_empty() => {
-            line(Sign::Good, &html! { "Conversion to " (to) " keeps every node bit for bit." })
+            line(RemarkSign::Good, &html! { "Conversion to " (to) " keeps every node bit for bit." })
         }
         Ok(notes) => {
             let text = html! {
@@ -270,11 +270,11 @@ fn conversion_line(model: &Model, conversion: &Conversion) -> Markup {
                 a href="#conversion" { @match notes.notes.len() { 1 => "1 note", n => { (grouped(n)) " notes" } } }
                 " on nodes that are not kept bit for bit."
             };
-            line(Sign::Note, &text)
+            line(RemarkSign::Note, &text)
         }
         Err(error) => {
             debug_assert_ne!(conversion.to, model.source().standard);
-            line(Sign::Note, &html! { "No conversion to " (to) ": " (said(error)) })
+            line(RemarkSign::Note, &html! { "No conversion to " (to) ": " (said(error)) })
         }
     }
 }
@@ -420,7 +420,7 @@ fn list<'a>(
     }
 }
 
-/// How many remarks are not listed.
+/// Number of remarks that are not listed.
 pub(crate) fn more(count: usize) -> Markup {
     html! { @if count > MOST { p { "and " (grouped(count - MOST)) " more" } } }
 }

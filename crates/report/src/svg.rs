@@ -12,7 +12,7 @@ use gradus::infer::Inference;
 use gradus::text::escaped;
 use gradus::{Fact, TensorFact};
 
-use crate::diagram::Group;
+use crate::diagram::NodeGroup;
 use crate::layout::{Edge, Item, Place, layered};
 use crate::page::grouped;
 
@@ -58,7 +58,7 @@ pub(crate) fn picture(graph: &Graph, inference: &Inference, depth: Option<usize>
             made.by_ref().for_each(|id| constant[id.index()] = true);
         }
     }
-    let all = Group::of(graph, usize::MAX, |index| !is_left_out[index]);
+    let all = NodeGroup::of(graph, usize::MAX, |index| !is_left_out[index]);
     let open = open_levels(&all, depth);
     let mut order = vec![0; graph.nodes().len()];
     let mut nodes = Vec::new();
@@ -97,7 +97,7 @@ pub(crate) fn picture(graph: &Graph, inference: &Inference, depth: Option<usize>
 }
 
 /// The number of levels of groups that are open.
-fn open_levels(all: &Group<'_>, depth: Option<usize>) -> usize {
+fn open_levels(all: &NodeGroup<'_>, depth: Option<usize>) -> usize {
     let mut levels: Vec<[usize; 2]> = Vec::new();
     all.count(0, &mut levels);
     let most = MAX_BOXES[usize::from(depth.is_some())];
@@ -109,7 +109,7 @@ fn open_levels(all: &Group<'_>, depth: Option<usize>) -> usize {
     (0..=deepest).rev().find(|&open| total(open) <= most).unwrap_or(0)
 }
 
-impl Group<'_> {
+impl NodeGroup<'_> {
     /// Adds the numbers of nodes and of groups of each level.
     fn count(&self, level: usize, levels: &mut Vec<[usize; 2]>) {
         if levels.len() == level {
@@ -142,20 +142,20 @@ struct Drawing<'a> {
 }
 
 /// A box within a group.
-enum Child<'a, 'b> {
+enum GroupChild<'a, 'b> {
     Node(usize),
-    Group(&'b str, &'b Group<'a>),
+    Group(&'b str, &'b NodeGroup<'a>),
     /// Consecutive boxes of a group that has too many.
-    Run(Vec<Child<'a, 'b>>),
+    Run(Vec<GroupChild<'a, 'b>>),
 }
 
-impl Child<'_, '_> {
+impl GroupChild<'_, '_> {
     /// Adds all nodes.
     fn collect(&self, nodes: &mut Vec<usize>) {
         match self {
-            Child::Node(index) => nodes.push(*index),
-            Child::Group(_, group) => group.collect(nodes),
-            Child::Run(children) => children.iter().for_each(|child| child.collect(nodes)),
+            GroupChild::Node(index) => nodes.push(*index),
+            GroupChild::Group(_, group) => group.collect(nodes),
+            GroupChild::Run(children) => children.iter().for_each(|child| child.collect(nodes)),
         }
     }
 }
@@ -166,7 +166,7 @@ struct Drawn {
     width: f64,
     height: f64,
     body: String,
-    /// Where edges of values end and begin, if it is not the middle.
+    /// Positions at which edges of values end and begin, if not in the middle.
     entries: HashMap<ValueId, f64>,
     exits: HashMap<ValueId, f64>,
 }
@@ -187,18 +187,18 @@ impl Boxes {
 }
 
 impl<'a> Drawing<'a> {
-    /// Draws the inside of a group, whose groups are open for so many levels more.
-    fn group(&self, group: &Group<'a>, open: usize, is_whole: bool) -> Drawn {
-        let groups = group.groups.iter().map(|(name, inner)| Child::Group(name, inner));
+    /// Draws the inside of a group, whose groups are open for `open` more levels.
+    fn group(&self, group: &NodeGroup<'a>, open: usize, is_whole: bool) -> Drawn {
+        let groups = group.groups.iter().map(|(name, inner)| GroupChild::Group(name, inner));
         let mut children: Vec<_> =
-            group.nodes.iter().map(|&index| Child::Node(index)).chain(groups).collect();
+            group.nodes.iter().map(|&index| GroupChild::Node(index)).chain(groups).collect();
         children.sort_by_cached_key(|child| self.first(child));
         if children.len() > MAX_BOXES[1] || (open == 0 && children.len() > MAX_BOXES[0]) {
             let each = children.len().div_ceil(RUNS);
             let mut all = children.into_iter().peekable();
             children = std::iter::from_fn(|| {
                 all.peek()?;
-                Some(Child::Run(all.by_ref().take(each).collect()))
+                Some(GroupChild::Run(all.by_ref().take(each).collect()))
             })
             .collect();
         }
@@ -225,12 +225,12 @@ impl<'a> Drawing<'a> {
             let mut nodes = Vec::new();
             child.collect(&mut nodes);
             let drawn = match child {
-                Child::Node(index) => self.node(*index),
-                Child::Group(name, inner) => match open.checked_sub(1) {
+                GroupChild::Node(index) => self.node(*index),
+                GroupChild::Group(name, inner) => match open.checked_sub(1) {
                     Some(open) => self.opened(name, inner, open),
                     None => self.closed(name, &nodes),
                 },
-                Child::Run(_) => self.closed("", &nodes),
+                GroupChild::Run(_) => self.closed("", &nodes),
             };
             let (middle, index) = (drawn.width / 2.0, boxes.items.len());
             let own: HashSet<_> = nodes.iter().copied().collect();
@@ -299,7 +299,7 @@ impl<'a> Drawing<'a> {
     }
 
     /// An open group: its inside, with a frame and lines to its ports.
-    fn opened(&self, name: &str, group: &Group<'a>, open: usize) -> Drawn {
+    fn opened(&self, name: &str, group: &NodeGroup<'a>, open: usize) -> Drawn {
         let mut inner = self.group(group, open, false);
         let width = (inner.width + 2.0 * PAD).max(width_of(name));
         let shift = (width - inner.width) / 2.0;
@@ -397,7 +397,7 @@ impl<'a> Drawing<'a> {
     }
 
     /// The step of the run at which a box begins.
-    fn first(&self, child: &Child<'a, '_>) -> usize {
+    fn first(&self, child: &GroupChild<'a, '_>) -> usize {
         let mut nodes = Vec::new();
         child.collect(&mut nodes);
         nodes.into_iter().map(|index| self.step[index]).min().unwrap_or(0)
@@ -456,7 +456,7 @@ fn title(mut lines: Vec<String>) -> String {
     format!("<title>{}</title>", lines.join("\n"))
 }
 
-/// Text of XML, of which at most so many characters are shown.
+/// Text of XML, of which at most `most` characters are shown.
 fn text(line: &str, most: usize) -> String {
     let all = escaped(line);
     let count = all.chars().count();

@@ -20,7 +20,7 @@ fn named(name: &str) -> Model {
     Model::from_source(source)
 }
 
-/// A line without what stands between quotes.
+/// A line without its texts in quotes.
 fn outside(line: &str) -> String {
     let (mut outside, mut quoted, mut characters) = (String::new(), false, line.chars());
     while let Some(c) = characters.next() {
@@ -81,8 +81,8 @@ fn texts(picture: &str, element: &str) -> Vec<String> {
     of_name.filter_map(|node| node.text().map(str::to_owned)).collect()
 }
 
-/// How many boxes of a class there are: `n` nodes, `a` shape arithmetic, `c` closed groups, `g`
-/// open ones, `i` inputs and outputs.
+/// Number of boxes of a class: `n` nodes, `a` shape arithmetic, `c` closed groups, `g` open ones,
+/// `i` inputs and outputs.
 fn boxes(picture: &str, class: &str) -> usize {
     let document = roxmltree::Document::parse(picture).unwrap();
     document.descendants().filter(|node| node.attribute("class") == Some(class)).count()

@@ -64,8 +64,8 @@ pub(crate) fn power(dtype: DType, base: Number, re: &BigFraction, im: &BigFracti
     polar(dtype, |bits| base.power(re, im, bits))
 }
 
-/// The powers of a base with these exponents, so many from index `first` on; nothing if the base is
-/// zero or not finite.
+/// The powers of a base with these exponents, `len` of them from index `first` on; nothing if the
+/// base is zero or not finite.
 pub(crate) fn line(base: Number, [re, im]: [&Points; 2], first: u64, len: u64) -> Option<SpiralLine> {
     if base.is_zero() || !base.is_finite() {
         return None;
@@ -114,15 +114,15 @@ struct Polar {
     /// positive real one.
     on_axis: Option<(Positive, i8)>,
     /// Logarithm and angle, with the most bits that were asked for.
-    kept: [Kept; 2],
+    kept: [KeptNumber; 2],
 }
 
-/// A number in fixed point, with so many bits.
+/// A number in fixed point, with a number of bits.
 #[derive(Default)]
-struct Kept(RefCell<Option<(usize, IBig)>>);
+struct KeptNumber(RefCell<Option<(usize, IBig)>>);
 
-impl Kept {
-    /// The number with so many bits; `make` makes it, off by at most 2 units.
+impl KeptNumber {
+    /// The number with `bits` bits; `make` makes it, off by at most 2 units.
     fn get(&self, bits: usize, make: impl FnOnce(usize) -> IBig) -> IBig {
         let mut kept = self.0.borrow_mut();
         match &*kept {
@@ -234,8 +234,8 @@ fn on_axis(dtype: DType, modulus: &impl Exponential, quarters: &IBig) -> Number 
     }
 }
 
-/// The number whose modulus has that logarithm to base 2 and whose angle is so many turns, each
-/// part rounded once.
+/// The number whose modulus has this logarithm to base 2 and whose angle is this number of turns,
+/// each part rounded once.
 fn polar(dtype: DType, logarithm: impl Fn(usize) -> [IBig; 2]) -> Number {
     let mut bits = 128;
     loop {
@@ -260,9 +260,8 @@ fn polar(dtype: DType, logarithm: impl Fn(usize) -> [IBig; 2]) -> Number {
     }
 }
 
-/// The parts of the number whose modulus has that logarithm to base 2 and whose angle is so many
-/// turns: in units of `2^-bits` of a power of two, each off by less than [`RADIUS`] units, and the
-/// exponent of that power, which is the modulus rounded down.
+/// Real and imaginary part of `2^log2 · e^(2πi·turns)` in units of `2^-bits` of a power of two,
+/// each off by less than [`RADIUS`] units; and the exponent of that power, `floor(log2)`.
 pub(crate) fn placed(log2: &IBig, turns: &IBig, bits: usize) -> ([IBig; 2], i32) {
     let whole = log2 >> bits;
     // Powers beyond `FAR` stay infinite or zero when they are clamped.
@@ -295,16 +294,16 @@ fn ends(log2: &IBig, turns: &IBig, bits: usize) -> [[Parts; 2]; 2] {
 /// Ends that are opposite have two ways between them of the same length: counterclockwise is taken
 /// if the start is right of the imaginary axis, else clockwise. So does NumPy from starts on the
 /// axes and diagonals; from others, its rounding errors decide.
-pub(crate) struct Spiral {
+pub(crate) struct SpiralPlan {
     start: Number,
     stop: Number,
     divisor: u64,
 }
 
-impl Spiral {
+impl SpiralPlan {
     /// The way from start to stop in `divisor` steps.
-    pub(crate) fn new(start: Number, stop: Number, divisor: u64) -> Spiral {
-        Spiral { start, stop, divisor }
+    pub(crate) fn new(start: Number, stop: Number, divisor: u64) -> SpiralPlan {
+        SpiralPlan { start, stop, divisor }
     }
 
     /// The ends, and what the stop is turned by; nothing if it is on the ray of the start.
@@ -321,7 +320,7 @@ impl Spiral {
         (from, to, Some(turn))
     }
 
-    /// So many elements from index `first` on.
+    /// The line of `len` elements from index `first` on.
     pub(crate) fn line(&self, first: u64, len: u64) -> SpiralLine {
         let (from, to, turn) = self.turn();
         let straight = || [self.start.re(), self.start.im()].iter().position(|part| part.is_zero());

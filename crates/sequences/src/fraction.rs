@@ -63,7 +63,7 @@ impl BigFraction {
         BigFraction { numerator, exponent, denominator: UBig::from(denominator) }
     }
 
-    /// The least integer that is not below the quotient of two fractions.
+    /// The smallest integer that is not below the quotient of two fractions.
     pub(crate) fn ceil_of_quotient(&self, divisor: &BigFraction) -> IBig {
         let dividend = &self.numerator * IBig::from(divisor.denominator.clone());
         let other = &divisor.numerator * IBig::from(self.denominator.clone());
@@ -84,7 +84,7 @@ impl BigFraction {
         }
     }
 
-    /// That many times the fraction, if it is an integer.
+    /// `times` times the fraction, if that is an integer.
     pub(crate) fn whole_multiple(&self, times: i64) -> Option<IBig> {
         let product = &self.numerator * times;
         let by = small_usize(self.exponent.abs());

@@ -15,7 +15,7 @@ use std::ops::Range;
 use gradus_core::convert::{self, Rules, nearest_f64};
 use gradus_core::{DType, Number};
 
-use crate::complex::Spiral;
+use crate::complex::SpiralPlan;
 use crate::exact::ExactNumber;
 use crate::points::{End, steps};
 use crate::power::{Exponential, Geometric, Positive, decide};
@@ -103,8 +103,8 @@ impl GeomspacePlan {
     }
 
     /// The spiral between complex ends.
-    fn between(&self) -> Spiral {
-        Spiral::new(self.start.nearest(), self.stop.nearest(), self.divisor)
+    fn between(&self) -> SpiralPlan {
+        SpiralPlan::new(self.start.nearest(), self.stop.nearest(), self.divisor)
     }
 
     /// True if real elements are negative.

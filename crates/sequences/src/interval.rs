@@ -276,7 +276,7 @@ impl Sub for Interval {
     }
 }
 
-/// The interval from the least of four numbers to the greatest of four.
+/// The interval from the smallest of four numbers to the largest of four.
 fn hull(low: [IBig; 4], high: [IBig; 4], bits: usize) -> Interval {
     let low = low.into_iter().min().expect("there are four");
     Interval { low, high: high.into_iter().max().expect("there are four"), bits }

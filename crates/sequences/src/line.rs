@@ -84,7 +84,7 @@ pub struct Line {
 }
 
 impl Line {
-    /// The first of so many numbers, and the last, rounded down.
+    /// The first of `len` numbers, and the last, rounded down.
     pub fn bounds(&self, len: u64) -> [Parts; 2] {
         [0, len.saturating_sub(1)].map(|i| {
             let (leading, exponent) = self.first.plus(self.step, i).leading();

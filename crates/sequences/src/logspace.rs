@@ -71,9 +71,9 @@ impl LogspacePlan {
         };
         let alternating = base.parts().negative;
         space::check_integers(dtype, num, alternating, |i| match power(&base, &re, i) {
-            Real::Special(value) => Integer::of_float(dtype, value),
-            Real::Exact(parts) => Integer::of(dtype, parts),
-            Real::Power(power, negative) => decide(&power, negative, |parts| Integer::of(dtype, parts)),
+            RealPart::Special(value) => Integer::of_float(dtype, value),
+            RealPart::Exact(parts) => Integer::of(dtype, parts),
+            RealPart::Power(power, negative) => decide(&power, negative, |parts| Integer::of(dtype, parts)),
         })?;
         Ok(LogspacePlan { dtype, base, re, im, window: Window::whole(num) })
     }
@@ -121,9 +121,9 @@ impl Plan for LogspacePlan {
             return complex::power(dtype, self.base.nearest(), &self.re.at(index), &self.im.at(index));
         }
         let real = match power(&self.base.re(), &self.re, index) {
-            Real::Special(value) => convert::code(dtype, Number::Float(value), Rules::IEEE),
-            Real::Exact(parts) => convert::code_of_parts(dtype, parts, Rules::IEEE),
-            Real::Power(power, negative) => {
+            RealPart::Special(value) => convert::code(dtype, Number::Float(value), Rules::IEEE),
+            RealPart::Exact(parts) => convert::code_of_parts(dtype, parts, Rules::IEEE),
+            RealPart::Power(power, negative) => {
                 decide(&power, negative, |parts| convert::code_of_parts(dtype, parts, Rules::IEEE))
             }
         };
@@ -137,7 +137,7 @@ impl Plan for LogspacePlan {
 }
 
 /// A real power.
-enum Real {
+enum RealPart {
     /// A value that needs no computation.
     Special(f64),
     /// A power of few bits.
@@ -147,9 +147,9 @@ enum Real {
 }
 
 /// The power of a real base at point `i`.
-fn power(base: &ExactNumber, exponents: &Points, i: u64) -> Real {
+fn power(base: &ExactNumber, exponents: &Points, i: u64) -> RealPart {
     if let Some(infinity) = exponents.infinite() {
-        return Real::Special(special(base.nearest(), Exponent::Infinite { negative: infinity < 0.0 }));
+        return RealPart::Special(special(base.nearest(), Exponent::Infinite { negative: infinity < 0.0 }));
     }
     let exponent = exponents.at(i);
     let whole = exponent.whole_multiple(1);
@@ -162,14 +162,14 @@ fn power(base: &ExactNumber, exponents: &Points, i: u64) -> Real {
         && let Some(mantissa) = base.unsigned_abs().checked_pow(exponent)
     {
         let negative = *base < 0 && odd == Some(true);
-        return Real::Exact(Parts { negative, mantissa, exponent: 0, sticky: false });
+        return RealPart::Exact(Parts { negative, mantissa, exponent: 0, sticky: false });
     }
     match kind {
         Exponent::Finite { odd, .. } if regular && (!base.parts().negative || odd.is_some()) => {
             let negative = base.parts().negative && odd == Some(true);
-            Real::Power(Power { base: Positive::of(base), exponent }, negative)
+            RealPart::Power(Power { base: Positive::of(base), exponent }, negative)
         }
-        _ => Real::Special(special(base.nearest(), kind)),
+        _ => RealPart::Special(special(base.nearest(), kind)),
     }
 }
 

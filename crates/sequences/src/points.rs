@@ -11,9 +11,9 @@ use crate::line::Line;
 /// An end of a sequence, as errors name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// Where the points begin.
+    /// The first point.
     Start,
-    /// Where they end.
+    /// The last point.
     Stop,
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct Points {
 /// The largest number of samples.
 pub(crate) const LONGEST: u64 = i64::MAX.unsigned_abs();
 
-/// How many steps there are between the ends, one at least.
+/// Number of steps between the ends, one at least.
 pub(crate) fn steps(num: u64, endpoint: bool) -> Result<u64, SpaceError> {
     if num > LONGEST {
         return Err(SpaceError::TooLong(num));

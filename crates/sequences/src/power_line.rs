@@ -61,8 +61,8 @@ impl PowerLine {
         let work = LINE_BITS + 64;
         let (first, step) = (first(work), step(work));
         let far = IBig::from(FAR) << work;
-        // How many elements come before the line crosses that height, which a line without a slope
-        // does not.
+        // Number of elements before the line crosses that height, which a line without a slope does
+        // not.
         let crossing = |height: IBig| -> u64 {
             let (height, slope) =
                 if step < IBig::ZERO { (&first - height, -&step) } else { (height - &first, step.clone()) };
@@ -110,9 +110,9 @@ impl PowerLine {
         self.power(self.first.plus(self.step, i))
     }
 
-    /// The ratio of the magnitudes of elements so many apart, as exact as [`at`](Self::at).
+    /// The ratio of the magnitudes of elements `apart` indices apart, as exact as [`at`](Self::at).
     ///
-    /// It must lie between 2^-16384 and 2^16384.
+    /// The ratio must lie between 2^-16384 and 2^16384.
     pub fn ratio(&self, apart: u64) -> Parts {
         self.power(Wide { high: 0, low: 0 }.plus(self.step, apart))
     }

@@ -280,7 +280,7 @@ impl Rounded {
         Rounded { mantissa: number.in_units_of(exponent), exponent }
     }
 
-    /// The least integer that is not below it, if it fits 64 bits.
+    /// The smallest integer that is not below it, if it fits 64 bits.
     fn ceil(&self) -> Option<u64> {
         let by = self.exponent.unsigned_abs();
         if self.exponent < 0 {

@@ -38,7 +38,7 @@ const LINE_BITS: usize = 256;
 /// Bits of those of a point: an index of 63 bits leaves more of them exact.
 const POINT_BITS: usize = 160;
 
-/// Bits of the parts of a point behind those of its modulus.
+/// Bits of the parts of a point after those of its modulus.
 const PART_BITS: usize = 125;
 
 impl SpiralLine {
@@ -72,7 +72,7 @@ impl SpiralLine {
         point([0, 1].map(|k| &self.first[k] + &self.step[k] * i))
     }
 
-    /// The quotient of points so many apart.
+    /// The quotient of points `apart` indices apart.
     pub fn ratio(&self, apart: u64) -> ComplexParts {
         point([0, 1].map(|k| &self.step[k] * apart))
     }

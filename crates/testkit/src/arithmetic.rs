@@ -9,7 +9,7 @@ use crate::{Real, real};
 /// The reals `(first + i * step) / divisor`, where `first` and `step` are sums of floats.
 #[derive(Clone, Debug)]
 pub struct Arithmetic {
-    /// In two's complement, the least limb first.
+    /// In two's complement, the least significant limb first.
     value: Vec<u64>,
     step: Vec<u64>,
     /// The power of two of the lowest bit.

@@ -16,7 +16,7 @@ const FAR_BELOW: i64 = -(1 << 40);
 /// A real that is not negative: its leading 384 bits, the first of which is 1, unless it is zero.
 #[derive(Clone, Copy, Debug)]
 pub struct WideFloat {
-    /// A fraction from 1/2 to 1, the least limb first.
+    /// A fraction from 1/2 to 1, the least significant limb first.
     limbs: [u64; LIMBS],
     exponent: i64,
     /// True if bits below the leading ones are set.
@@ -80,7 +80,7 @@ impl Binary {
 }
 
 impl WideFloat {
-    /// The leading bits of `limbs * 2^exponent`, the least limb first.
+    /// The leading bits of `limbs * 2^exponent`, the least significant limb first.
     fn new(limbs: &[u64], exponent: i64, inexact: bool) -> WideFloat {
         let Some(top) = limbs.iter().rposition(|&limb| limb != 0) else {
             return WideFloat { limbs: [0; LIMBS], exponent: FAR_BELOW, inexact };
@@ -109,8 +109,8 @@ impl WideFloat {
         WideFloat::new(&limbs(&quotient.to_le_bytes()), -shift, inexact)
     }
 
-    /// `magnitude * 2^exponent / divisor`, the least limb first: the leading bits of the exact
-    /// quotient.
+    /// `magnitude * 2^exponent / divisor`, the least significant limb first: the leading bits of
+    /// the exact quotient.
     pub(crate) fn quotient(magnitude: &[u64], exponent: i64, divisor: u64) -> WideFloat {
         let top = magnitude.iter().rposition(|&limb| limb != 0).map_or(0, |top| top + 1);
         let cut = top.saturating_sub(LIMBS + 1);
@@ -131,7 +131,7 @@ impl WideFloat {
         WideFloat::new(&quotient, exponent + places(cut) - places(behind), inexact)
     }
 
-    /// The product; relatively off by less than 2^-382 beside what the factors are.
+    /// The product; its relative error is less than 2^-382, in addition to those of the factors.
     #[must_use]
     pub fn times(&self, other: &WideFloat) -> WideFloat {
         let mut product = [0u64; 2 * LIMBS];
@@ -162,8 +162,8 @@ impl WideFloat {
         if leading > format.bias() {
             return Nearest { code: infinity, below: infinity - 1, error: 0.0, tie_bits: 0 };
         }
-        // So many of the leading bits are units in the last place; the others are a fraction of
-        // one.
+        // The first `whole_bits` of the leading bits are units in the last place; the others are a
+        // fraction of one.
         let whole_bits = self.exponent - (leading.max(least_normal) - mantissa_bits);
         let (whole, fraction) = match u32::try_from(whole_bits) {
             Ok(0) => (0, self.limbs),

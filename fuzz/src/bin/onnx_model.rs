@@ -13,7 +13,8 @@ structured!(forms::Protobuf);
 fuzz_target!(|data: &[u8]| {
     let open = || OpenOptions::new().limits(limits()).from_bytes(&Bytes::copy_from_slice(data));
     let Ok(opened) = within("reading", open) else { return };
-    // Other standards have targets of their own, with the files that they want beside them.
+    // Models of other standards have targets of their own, with the files that they want next to
+    // them.
     if opened.source().standard == Standard::Onnx {
         model::bear(&opened);
     }

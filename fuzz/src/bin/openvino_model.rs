@@ -1,4 +1,4 @@
-//! Any bytes as an OpenVINO model, with some constants beside it: what is written can be read.
+//! Any bytes as an OpenVINO model, with some constants next to it: what is written can be read.
 #![no_main]
 
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! Any bytes as a Paddle program of either form, with some parameters beside it: the first byte
+//! Any bytes as a Paddle program of either form, with some parameters next to it: the first byte
 //! says how many bytes of the rest are parameters.
 #![no_main]
 

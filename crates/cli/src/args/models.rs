@@ -24,7 +24,7 @@ pub(crate) struct RunArgs {
     /// An input: NAME=VALUE, NAME=FILE, or an .npz file with arrays by name.
     ///
     /// A VALUE is a number, text in quotes, true or false, nested lists of these ([[1, 2], [3,
-    /// 4]]), or a shape behind zeros, ones, full:NUMBER, arange, random (floats from -1 to 1,
+    /// 4]]), or a shape after zeros, ones, full:NUMBER, arange, random (floats from -1 to 1,
     /// integers 0 and 1) or random:normal, as in zeros[2, 3]. It becomes a tensor of the type that
     /// the model declares. A FILE is .npy, .npz or a .pb with one ONNX tensor.
     #[arg(short, long = "input", value_name = "NAME=VALUE|FILE")]
@@ -374,7 +374,7 @@ pub(crate) struct ReportArgs {
     #[arg(short, long, value_name = "FILE|DIR")]
     pub(crate) output: PathBuf,
 
-    /// Show another model beside the only one, as before it was folded or converted: totals, nodes
+    /// Show another model next to the only one, as before it was folded or converted: totals, nodes
     /// by operator, and values whose shapes differ.
     #[arg(long, value_name = "MODEL")]
     pub(crate) compare: Option<PathBuf>,
@@ -727,7 +727,7 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
 
-    /// Accept differences of up to so many units in the last place.
+    /// Accept differences of up to this many units in the last place.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) max_ulp: u64,
 
@@ -759,7 +759,7 @@ pub(crate) struct Ops {
     pub(crate) json: bool,
 }
 
-/// List the devices beside the processor that make sequences, and say why there are no others.
+/// List the devices besides the processor that make sequences, and say why there are no others.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:\n  gradus devices\n  gradus devices --json")]
 pub(crate) struct Devices {

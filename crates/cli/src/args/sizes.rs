@@ -109,7 +109,7 @@ impl LimitArgs {
     }
 }
 
-/// The time so many seconds from now.
+/// The time `seconds` seconds from now.
 fn deadline(seconds: &str) -> Result<Instant, String> {
     let duration = seconds.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     let deadline = duration.and_then(|duration| Instant::now().checked_add(duration));

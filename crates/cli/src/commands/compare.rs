@@ -1,4 +1,4 @@
-//! `gradus compare`: what every program gives for one call, beside the exact result. Models are
+//! `gradus compare`: what every program gives for one call, next to the exact result. Models are
 //! compared in `portability.rs`.
 
 use gradus::compare::{Difference, Found, compare as compared};

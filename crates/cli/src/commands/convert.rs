@@ -33,12 +33,12 @@ struct ConvertedJson<'a> {
     notes: Vec<NoteJson<'a>>,
     lost: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
-    verified: Option<VerifiedJson<'a>>,
+    verified: Option<VerifiedConversionJson<'a>>,
     written: bool,
 }
 
 #[derive(Serialize)]
-struct VerifiedJson<'a> {
+struct VerifiedConversionJson<'a> {
     runs: usize,
     sizes: &'a [String],
     elements: u64,
@@ -208,7 +208,7 @@ fn json<'a>(
         nodes: report.nodes,
         notes: report.notes.iter().map(note).collect(),
         lost: &report.lost,
-        verified: verified.map(|verified| VerifiedJson {
+        verified: verified.map(|verified| VerifiedConversionJson {
             runs: verified.runs,
             sizes: &verified.sizes,
             elements: verified.elements,

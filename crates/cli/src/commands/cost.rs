@@ -24,7 +24,7 @@ struct CostJson<'a> {
     memory: MemoryJson<'a>,
     operators: BTreeMap<String, AmountsJson<'a>>,
     groups: BTreeMap<String, AmountsJson<'a>>,
-    nodes: Vec<NodeJson<'a>>,
+    nodes: Vec<NodeCostJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     fit: Option<FitJson>,
     assumptions: Vec<Remark<'a>>,
@@ -44,7 +44,7 @@ pub(super) struct AmountsJson<'a> {
 }
 
 #[derive(Serialize)]
-struct NodeJson<'a> {
+struct NodeCostJson<'a> {
     node: String,
     operator: String,
     parameters: u128,
@@ -174,7 +174,7 @@ fn cost_json<'a>(
     let sums = |groups: BTreeMap<String, Amounts>| {
         groups.into_iter().map(|(name, amounts)| (name, amounts_json(inference, &amounts))).collect()
     };
-    let nodes = cost.nodes.iter().map(|node| NodeJson {
+    let nodes = cost.nodes.iter().map(|node| NodeCostJson {
         node: graph.nodes()[node.node].label(node.node),
         operator: graph.nodes()[node.node].operator.to_string(),
         parameters: node.parameters,
@@ -215,7 +215,7 @@ fn cost_json<'a>(
 /// A table of groups, the heading first.
 fn table(heading: &str, groups: &BTreeMap<String, Amounts>, inference: &Inference) -> String {
     let print = |dim: Option<Dim>| sum_text(inference, dim);
-    // Where all sums are numbers, the last column says how many operations there are for each byte.
+    // The last column has the operations for each byte, where all sums are numbers.
     let is_number = |dim: Option<Dim>| dim.is_some_and(|dim| dim.known().is_some());
     let of = |all: &Amounts| {
         [all.counts.macs, all.counts.operations, all.counts.bytes_read, all.counts.bytes_written]

@@ -1,4 +1,4 @@
-//! `gradus devices`: what makes sequences beside the processor.
+//! `gradus devices`: what makes sequences besides the processor.
 
 use gradus::gpu::{self, FoundDevice, Info, Missing};
 use serde::Serialize;

@@ -12,7 +12,7 @@ use crate::args;
 use crate::diagnostics::Failure;
 use crate::output::{self, Form, Limited, Shown, escaped};
 
-/// Things of one sort that are gone, new or changed, that are shown without `--all`.
+/// Things of one sort that were removed, added or changed, that are shown without `--all`.
 const SHOWN: usize = 20;
 
 /// Letters that are shown of a text; `--json` has all.
@@ -120,8 +120,8 @@ fn short(text: &str) -> String {
     short
 }
 
-/// Differences as lines: `-` before what is gone, `+` before what is new, `~` before what is
-/// another.
+/// Differences as lines: `-` before what was removed, `+` before what was added, `~` before what
+/// changed.
 struct DiffText<W> {
     out: W,
     most: usize,

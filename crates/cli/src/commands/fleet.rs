@@ -184,7 +184,7 @@ fn name_matches(pattern: &[u8], name: &[u8]) -> bool {
     }
 }
 
-/// How many components the folders of all models begin with.
+/// Number of components that the folders of all models begin with.
 fn shared_folder(models: &[FleetModel]) -> usize {
     let parents = |model: &FleetModel| -> Vec<_> {
         model.path.parent().into_iter().flat_map(Path::components).map(text_of).collect()

@@ -37,8 +37,7 @@ pub(super) fn is_folder(to: &Path) -> bool {
     to.as_os_str().as_encoded_bytes().ends_with(b"/") || to.is_dir()
 }
 
-/// Where a model is written: the file, or under its own name in the folder. It is written in the
-/// format that it has.
+/// Path at which a model is written, in its own format: the file, or its own name in the folder.
 pub(super) fn destination(to: &Path, model: &FleetModel, standard: Standard) -> Result<PathBuf> {
     if is_folder(to) {
         return in_folder(to, &model.name);

@@ -24,15 +24,15 @@ const MOST: usize = 4;
 struct PortabilityJson<'a> {
     model: String,
     programs: Box<RawValue>,
-    differences: Vec<DifferenceJson<'a>>,
-    sequences: Vec<SequenceJson<'a>>,
+    differences: Vec<PortabilityDifferenceJson<'a>>,
+    sequences: Vec<ModelSequenceJson<'a>>,
     assumptions: Vec<Remark<'a>>,
     warnings: Vec<Remark<'a>>,
     problems: Vec<Remark<'a>>,
 }
 
 #[derive(Serialize)]
-struct DifferenceJson<'a> {
+struct PortabilityDifferenceJson<'a> {
     node: &'a str,
     operator: &'a str,
     rule: &'static str,
@@ -45,9 +45,9 @@ struct DifferenceJson<'a> {
     sequences: Option<Box<RawValue>>,
 }
 
-/// A sequence that a program returns otherwise than exactly.
+/// A sequence that a program does not return exactly.
 #[derive(Serialize)]
-struct SequenceJson<'a> {
+struct ModelSequenceJson<'a> {
     node: &'a str,
     operator: &'a str,
     call: &'a str,
@@ -141,7 +141,7 @@ fn portability_json<'a>(model: String, found: &'a Portability) -> Result<Portabi
         let results = by_program(rule.results)?;
         let sequences = it.sequences.iter().map(|(program, why)| (*program, why));
         let sequences = (!it.sequences.is_empty()).then(|| json::object(sequences)).transpose()?;
-        Ok(DifferenceJson {
+        Ok(PortabilityDifferenceJson {
             node,
             operator,
             rule: rule.name,
@@ -154,7 +154,7 @@ fn portability_json<'a>(model: String, found: &'a Portability) -> Result<Portabi
     let sequence = |it: &'a ModelSequence| {
         let results = outlooks(it.results.clone());
         let results = json::object(results.iter().map(|(profile, result)| (profile.name(), result)))?;
-        Ok(SequenceJson { node: &it.node, operator: &it.operator, call: &it.call, results })
+        Ok(ModelSequenceJson { node: &it.node, operator: &it.operator, call: &it.call, results })
     };
     Ok(PortabilityJson {
         model,
@@ -194,7 +194,7 @@ fn write_text(found: &Portability, all: bool, out: &mut dyn Write) -> std::io::R
         let results: Vec<_> = results.map(|(program, result)| format!("{program} {result}")).collect();
         writeln!(out, "{}: {}", rule[0].rule.name, results.join("; "))?;
         let mut conditions = grouped(&rule, Difference::condition);
-        // Those that sizes decide come first: they can be avoided.
+        // Conditions on sizes come first: a caller can avoid them.
         conditions.sort_by_key(|nodes| matches!(nodes[0].when, When::Data));
         for nodes in conditions.iter().take(most) {
             let names = nodes.iter().take(most).map(|it| format!("{} ({})", it.node, it.operator));
@@ -219,7 +219,7 @@ fn write_text(found: &Portability, all: bool, out: &mut dyn Write) -> std::io::R
     write_problems(found.inference(), out)
 }
 
-/// The sequences that programs return otherwise, or not at all.
+/// The sequences that programs return differently, or not at all.
 fn write_sequences(sequences: &[ModelSequence], most: usize, out: &mut dyn Write) -> std::io::Result<()> {
     if sequences.is_empty() {
         return Ok(());

@@ -7,17 +7,21 @@ use crate::output;
 
 /// A node of the main graph.
 #[derive(Debug, Serialize)]
-pub(super) struct NodeJson<'a> {
+pub(super) struct NodeTimeJson<'a> {
     node: &'a str,
     seconds: f64,
     peak_bytes: u64,
 }
 
 /// The nodes, in the order of the run.
-pub(super) fn nodes(runs: &[NodeRun]) -> Vec<NodeJson<'_>> {
+pub(super) fn nodes(runs: &[NodeRun]) -> Vec<NodeTimeJson<'_>> {
     let all = runs.iter();
-    all.map(|run| NodeJson { node: &run.node, seconds: run.time.as_secs_f64(), peak_bytes: run.peak_bytes })
-        .collect()
+    all.map(|run| NodeTimeJson {
+        node: &run.node,
+        seconds: run.time.as_secs_f64(),
+        peak_bytes: run.peak_bytes,
+    })
+    .collect()
 }
 
 /// A table, the slowest node first, and a last line with the sum.

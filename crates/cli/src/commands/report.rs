@@ -31,8 +31,8 @@ struct ReportJson<'a> {
     parameters: u128,
     symbols: &'a [String],
     shapes: ShapesJson,
-    warnings: Vec<ProblemJson<'a>>,
-    problems: Vec<ProblemJson<'a>>,
+    warnings: Vec<ReportProblemJson<'a>>,
+    problems: Vec<ReportProblemJson<'a>>,
     fold: FoldJson,
     conversions: Vec<ConversionJson>,
 }
@@ -45,7 +45,7 @@ struct ShapesJson {
 }
 
 #[derive(Serialize)]
-struct ProblemJson<'a> {
+struct ReportProblemJson<'a> {
     place: &'a str,
     message: &'a str,
 }
@@ -167,7 +167,7 @@ fn one(
     Ok(report.summary)
 }
 
-/// Where the page of a model is written: the file, or under the model's name in the folder.
+/// Path at which the page of a model is written: the file, or the model's name in the folder.
 fn destination(to: &Path, of: &FleetModel) -> Result<PathBuf, Error> {
     if given::is_folder(to) {
         return given::in_folder(to, &page_name(of));
@@ -193,8 +193,8 @@ fn json<'a>(
     bytes: usize,
     summary: &'a Summary,
 ) -> ReportJson<'a> {
-    fn remarks(problems: &[Problem]) -> Vec<ProblemJson<'_>> {
-        problems.iter().map(|of| ProblemJson { place: &of.place, message: &of.message }).collect()
+    fn remarks(problems: &[Problem]) -> Vec<ReportProblemJson<'_>> {
+        problems.iter().map(|of| ReportProblemJson { place: &of.place, message: &of.message }).collect()
     }
     let conversion = |Conversion { to, outcome, .. }: &Conversion| ConversionJson {
         to: to.name(),

@@ -117,12 +117,12 @@ fn files_json(saved: &SavedFiles) -> Result<Box<RawValue>> {
 }
 
 /// All values of a run: the files of tensors, and the names of the others.
-struct Kept {
+struct SavedValues {
     saved: SavedFiles,
     others: Vec<String>,
 }
 
-impl Kept {
+impl SavedValues {
     fn summary(&self, folder: &Path) -> String {
         let others = if self.others.is_empty() {
             String::new()
@@ -136,12 +136,12 @@ impl Kept {
     }
 }
 
-fn save_all(model: &Model, folder: &Path, values: &[(Arc<str>, Value)]) -> Result<Kept> {
+fn save_all(model: &Model, folder: &Path, values: &[(Arc<str>, Value)]) -> Result<SavedValues> {
     let (tensors, others): (Vec<_>, Vec<_>) = values
         .iter()
         .partition(|(_, value)| matches!(value, Value::Tensor(tensor) if tensor.dtype() != DType::String));
     let others = others.into_iter().map(|(name, _)| name.to_string()).collect();
-    Ok(Kept { saved: save(model, folder, tensors)?, others })
+    Ok(SavedValues { saved: save(model, folder, tensors)?, others })
 }
 
 /// Runs with a count of steps on the terminal, if it takes long and there is a terminal.

@@ -78,19 +78,19 @@ fn emit<P: Into<Sequence>>(
 }
 
 /// The arguments of a range, read.
-pub(crate) struct RangeArguments {
+pub(crate) struct RangeRequest {
     numbers: [ExactNumber; 3],
     in_dtype: Option<DType>,
     pub(crate) dtype: DType,
 }
 
 /// Reads the arguments of a range.
-pub(crate) fn range_call(words: &args::RangeArguments, types: &args::TypesArgs) -> Result<RangeArguments> {
+pub(crate) fn range_call(words: &args::RangeArguments, types: &args::TypesArgs) -> Result<RangeRequest> {
     let words = [&words.start, &words.stop, &words.step];
     let read = |word, name| number(word, types.in_dtype).map_err(|error| usage(name, &error));
     let numbers = [read(words[0], "START")?, read(words[1], "STOP")?, read(words[2], "STEP")?];
     let dtype = types.dtype.map_or_else(|| default_type(words, &numbers), Ok)?;
-    Ok(RangeArguments { numbers, in_dtype: types.in_dtype, dtype })
+    Ok(RangeRequest { numbers, in_dtype: types.in_dtype, dtype })
 }
 
 /// The type of a range if none is asked for: of whole numbers int64, or uint64 if that holds them
@@ -111,7 +111,7 @@ fn default_type(words: [&String; 3], numbers: &[ExactNumber; 3]) -> Result<DType
     })
 }
 
-impl RangeArguments {
+impl RangeRequest {
     /// The exact plan of the range.
     pub(crate) fn plan(&self) -> Result<RangePlan> {
         let [start, stop, step] = &self.numbers;
@@ -132,7 +132,7 @@ impl RangeArguments {
 }
 
 /// The arguments of the other sequences, read.
-pub(crate) struct SpaceArguments {
+pub(crate) struct SpaceRequest {
     start: ExactNumber,
     stop: ExactNumber,
     num: u64,
@@ -146,14 +146,14 @@ pub(crate) fn space_call(
     words: &args::SpaceArguments,
     base: Option<&str>,
     types: &args::TypesArgs,
-) -> Result<SpaceArguments> {
+) -> Result<SpaceRequest> {
     let base = base.unwrap_or("10");
     let complex = [&words.start, &words.stop, base].iter().any(|word| word.ends_with('j'));
     let dtype = types.dtype.unwrap_or(if complex { DType::C128 } else { DType::F64 });
     // The parts of complex numbers are doubles.
     let in_dtype = types.in_dtype.or(complex.then_some(DType::C128));
     let read = |word, name| number(word, in_dtype).map_err(|error| usage(name, &error));
-    Ok(SpaceArguments {
+    Ok(SpaceRequest {
         start: read(&words.start, "START")?,
         stop: read(&words.stop, "STOP")?,
         num: count(&words.num)?,
@@ -168,7 +168,7 @@ fn described(error: SpaceError) -> Error {
     if let SpaceError::OutputType(_) = error { usage("--dtype", &described) } else { described }
 }
 
-impl SpaceArguments {
+impl SpaceRequest {
     /// The exact plan of the linspace.
     pub(crate) fn linspace(&self) -> Result<LinspacePlan> {
         LinspacePlan::new(&self.start, &self.stop, self.num, self.endpoint, self.dtype).map_err(described)

@@ -19,7 +19,7 @@ use crate::output::{self, escaped};
 const LARGEST: usize = 20;
 
 #[derive(Serialize)]
-struct Shown {
+struct ShownGraph {
     file: String,
     standard: &'static str,
     ir_version: i64,
@@ -66,7 +66,7 @@ pub(crate) fn show(args: &args::Show) -> Result<(), Failure> {
     })
 }
 
-fn shown(path: &Path, model: &Model) -> Shown {
+fn shown(path: &Path, model: &Model) -> ShownGraph {
     let (source, graph) = (model.source(), model.graph());
     let mut operators = BTreeMap::new();
     let nodes = count(graph, &mut operators);
@@ -77,7 +77,7 @@ fn shown(path: &Path, model: &Model) -> Shown {
         bytes: convert::low_u64(constant.byte_len()),
         name: constant.name,
     });
-    Shown {
+    ShownGraph {
         file: path.display().to_string(),
         standard: source.standard.name(),
         ir_version: source.format_version,
@@ -119,7 +119,7 @@ fn count(graph: &Graph, operators: &mut BTreeMap<String, usize>) -> usize {
     nodes
 }
 
-fn text(shown: &Shown) -> String {
+fn text(shown: &ShownGraph) -> String {
     let mut text = String::new();
     let sets: Vec<_> = shown
         .opsets

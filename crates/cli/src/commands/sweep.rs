@@ -16,7 +16,7 @@ use crate::diagnostics::Failure;
 use crate::output::{self, aligned, escaped};
 use crate::{json, stream};
 
-/// Most sizes in turn.
+/// Maximum number of sizes in turn.
 const MOST: usize = 1000;
 
 /// A symbol and its sizes, in order.

@@ -1,4 +1,4 @@
-//! Commands in folders of their own, and a model with constants beside it.
+//! Commands in folders of their own, and a model with constants next to it.
 #![allow(dead_code, reason = "not every test file uses all of it")]
 
 use std::fs;

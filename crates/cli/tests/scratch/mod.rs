@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// A folder that is gone at the end.
+/// A folder that is removed when dropped.
 pub struct Scratch(PathBuf);
 
 impl Scratch {

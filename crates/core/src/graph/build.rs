@@ -48,7 +48,7 @@ impl Builder {
         Builder { nested: true, ..Builder::new(name) }
     }
 
-    /// Makes room for so many nodes, and for a value each.
+    /// Makes room for `nodes` nodes, and for a value each.
     pub fn reserve(&mut self, nodes: usize) {
         self.graph.nodes.reserve_exact(nodes);
         self.graph.values.reserve(nodes);
@@ -252,12 +252,12 @@ fn undefined(graph: &Graph, id: ValueId) -> Error {
 #[derive(Clone, Copy, PartialEq)]
 enum SortState {
     New,
-    /// Those it needs are being placed.
+    /// The nodes that it needs are being placed.
     Open,
     Placed,
 }
 
-/// Indices of the nodes, each after those it needs, otherwise as they stand.
+/// Indices of the nodes, each after those it needs, else in the order of the file.
 fn order(graph: &Graph) -> Result<Vec<usize>> {
     let producer = |id: ValueId| match graph.value(id).origin {
         Origin::Node(node, _) => Some(node),
@@ -300,7 +300,7 @@ fn order(graph: &Graph) -> Result<Vec<usize>> {
     Ok(placed)
 }
 
-/// Most nodes of a circle that a message names.
+/// Maximum number of nodes of a circle that a message names.
 const NAMED: usize = 8;
 
 fn cycle(graph: &Graph, circle: &[usize]) -> Error {

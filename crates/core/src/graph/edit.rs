@@ -84,7 +84,7 @@ pub struct Inlined {
 }
 
 impl Edit {
-    /// The edit that changes nothing of a graph with so many nodes.
+    /// The edit that changes nothing of a graph with these nodes.
     pub fn keeping(nodes: impl IntoIterator<Item = usize>) -> Edit {
         let keep = |node| Step::Kept(Kept { node, ..Kept::default() });
         Edit { nodes: nodes.into_iter().map(keep).collect(), ..Edit::default() }

@@ -123,7 +123,7 @@ pub struct Function {
     pub body: Graph,
 }
 
-/// Which operator a node names.
+/// Name, domain and version of a node's operator.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct OperatorId {
     /// The domain; empty for the standard's own.
@@ -170,11 +170,11 @@ pub struct ValueInfo {
     pub aliases: Vec<Box<str>>,
     /// The type that the file declares.
     pub declared: Option<Type>,
-    /// Where it comes from.
+    /// The origin.
     pub origin: Origin,
 }
 
-/// Where a value comes from.
+/// The origin of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// The caller gives it.
@@ -199,17 +199,17 @@ impl Origin {
 pub struct Node {
     /// Its name; often empty.
     pub name: Box<str>,
-    /// Which operator it applies.
+    /// The operator that it applies.
     pub operator: OperatorId,
     /// The version of the operator set that defines the operator; nothing if the file names none.
     pub version: Option<i64>,
     /// The values it reads; an optional input may be missing.
     pub inputs: Slots,
-    /// The values it defines; an output that nobody wants may be missing.
+    /// The values it defines; an output that the file does not name is missing.
     pub outputs: Slots,
     /// Its attributes.
     pub attributes: Vec<Attribute>,
-    /// Where it stands in the file.
+    /// Its position in the file.
     pub position: Option<Position>,
 }
 
@@ -226,7 +226,7 @@ impl Node {
         groups.split('/').filter(|part| !part.is_empty())
     }
 
-    /// The name of its innermost group of so many levels: `encoder/layer.0`.
+    /// The name of its innermost group of at most `depth` levels: `encoder/layer.0`.
     pub fn group(&self, depth: usize) -> String {
         self.groups().take(depth).collect::<Vec<_>>().join("/")
     }

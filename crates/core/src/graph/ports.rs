@@ -1,7 +1,7 @@
 //! How the inputs and outputs of a node are those of its inner graph, where the file says so one by
 //! one (OpenVINO).
 
-/// Which values of a node and of its inner graph are the same.
+/// Values of a node and of its inner graph that are the same.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ports {
     /// Inputs: of the node, and of the graph.
@@ -19,9 +19,9 @@ pub struct Ports {
 /// A value of a node that is, or consists of, values of the inner graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Port {
-    /// Which input or output of the node.
+    /// Number of the input or output of the node.
     pub outer: usize,
-    /// Which input or output of the graph.
+    /// Number of the input or output of the graph.
     pub inner: usize,
     /// How each run takes or gives a slice of it, if each does.
     pub slices: Option<Slices>,
@@ -32,9 +32,9 @@ pub struct Port {
 pub struct Slices {
     /// Along which axis.
     pub axis: i64,
-    /// Where the first slice begins; below zero from the end, which is -1.
+    /// Start of the first slice; a negative number counts from the end, which is -1.
     pub start: i64,
-    /// Where the last slice ends, in the same way.
+    /// End of the last slice; a negative number counts from the end, which is -1.
     pub end: i64,
     /// From one slice to the next; below zero for the way back.
     pub stride: i64,

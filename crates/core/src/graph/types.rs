@@ -9,7 +9,7 @@ use crate::value::Value;
 /// The size of one axis as a file declares it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum DeclaredDim {
-    /// That many.
+    /// A known size.
     Known(usize),
     /// A name, or an expression of names: the same in all places.
     Symbol(Box<str>),

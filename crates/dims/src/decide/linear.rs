@@ -7,7 +7,7 @@
 
 /// The outcome for a system.
 pub(super) enum Found {
-    /// It has no solution.
+    /// The system has no solution.
     Nothing,
     /// A solution: numerators over one denominator above zero.
     Point(Vec<i128>, i128),
@@ -27,7 +27,7 @@ pub(super) struct Row {
     pub(super) constant: i64,
 }
 
-/// Decides a system of so many unknowns.
+/// Decides a system of `unknowns` unknowns.
 pub(super) fn solve(system: &[Row], unknowns: usize) -> Found {
     Tableau::new(system, unknowns).solve().unwrap_or(Found::TooLarge)
 }

@@ -29,9 +29,9 @@ pub type Ranges = BTreeMap<String, (i64, Option<i64>)>;
 /// The answer to a claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// It holds for all numbers that meet what is given and for which it has a meaning.
+    /// The relation holds for all numbers that meet what is given and for which it has a meaning.
     True,
-    /// It fails for these, which meet what is given.
+    /// The relation fails for these numbers, which meet what is given.
     False(Vec<(Arc<str>, i64)>),
     /// Neither was found.
     Unknown,
@@ -137,8 +137,8 @@ impl Proof<'_> {
         is_empty.then_some(Answer::Contradiction)
     }
 
-    /// Whether there is a proof for names of these remainders, and solutions of systems that have
-    /// some. Names without a remainder are any numbers.
+    /// Returns true if there is a proof for names of these remainders, and solutions of systems
+    /// that have some. Names without a remainder are any numbers.
     fn of_remainders(
         &self,
         remainders: &[i64],
@@ -198,7 +198,8 @@ impl Proof<'_> {
         (is_proved, points.into_iter().map(named).collect())
     }
 
-    /// Whether there is a proof for each combination of the remainders of all names by one number.
+    /// Returns true if there is a proof for each combination of the remainders of all names by one
+    /// number.
     fn by_remainders(&mut self, stops: &dyn Fn() -> bool) -> bool {
         let Some(divisor) = self.common_divisor() else { return false };
         self.divisor = divisor;

@@ -2,10 +2,10 @@
 //!
 //! Products of atoms are unknowns of a linear system. To the inequalities that are given come the
 //! meanings of atoms (`d*q <= x` and `x < d*q + d` for `q = x//d`), bounds of products (those of
-//! `(x - 1)*(y - 2)`, where both factors are at least so much), and products of inequalities. Where
-//! the system has a rational solution, it is taken apart: into the operands of a minimum, the signs
-//! of a divisor, or the integers on both sides of a part of the solution. It has no integer solution
-//! if no part has.
+//! `(x - 1)*(y - 2)`, where both factors have these lower bounds), and products of inequalities.
+//! Where the system has a rational solution, it is taken apart: into the operands of a minimum, the
+//! signs of a divisor, or the integers on both sides of a part of the solution. It has no integer
+//! solution if no part has.
 
 use std::sync::Arc;
 
@@ -48,7 +48,7 @@ pub(super) struct Strategy {
     pub(super) systems: usize,
     /// Products to which others are added, at most.
     pub(super) products: usize,
-    /// Whether rests of divisions are taken apart into 0 and others.
+    /// True if the remainders of divisions are split into 0 and the others.
     pub(super) rests: bool,
 }
 
@@ -156,7 +156,7 @@ impl<'s> Refuter<'s> {
         let point = match solve(&rows, unknowns.len()) {
             Found::Nothing => return true,
             Found::TooLarge => None,
-            Found::Point(over, under) => Some(Point { unknowns: &unknowns, over, under }),
+            Found::Point(over, under) => Some(RationalSolution { unknowns: &unknowns, over, under }),
         };
         if let Some(point) = &point {
             self.points.push(self.near(point));
@@ -177,7 +177,7 @@ impl<'s> Refuter<'s> {
                     self.define_atom(atom, &mut system.facts)?;
                 }
             }
-            // Facts that are new stand before the sums that are not 0.
+            // New facts come before the sums that are not 0.
             next = if next >= before && system.facts.len() > before { before } else { next + 1 };
         }
         Some(())
@@ -349,7 +349,7 @@ impl<'s> Refuter<'s> {
     }
 
     /// The values of symbols at a point, rounded.
-    fn near(&self, point: &Point<'_>) -> Vec<(u32, i64)> {
+    fn near(&self, point: &RationalSolution<'_>) -> Vec<(u32, i64)> {
         let values = point.unknowns.iter().filter_map(|(factors, &at)| {
             let [atom] = **factors else { return None };
             let Atom::Symbol(index) = self.symbols.atom(atom).0 else { return None };
@@ -365,7 +365,7 @@ impl<'s> Refuter<'s> {
         &self,
         system: &System,
         bounds: &HashMap<AtomId, Bounds>,
-        point: Option<&Point<'_>>,
+        point: Option<&RationalSolution<'_>>,
     ) -> Option<Vec<System>> {
         let part = |facts: Vec<Sum>| {
             let mut part = system.clone();
@@ -460,13 +460,13 @@ impl<'s> Refuter<'s> {
 }
 
 /// A rational solution: the value of each product of atoms, over one denominator.
-struct Point<'u> {
+struct RationalSolution<'u> {
     unknowns: &'u HashMap<Factors, usize>,
     over: Vec<i128>,
     under: i128,
 }
 
-impl Point<'_> {
+impl RationalSolution<'_> {
     fn of(&self, atom: AtomId) -> Option<i128> {
         self.unknowns.get(&Arc::from([atom])).map(|&at| self.over[at])
     }

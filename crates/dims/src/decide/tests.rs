@@ -84,8 +84,8 @@ impl Random {
     }
 }
 
-/// How many claims, each with less than so many conditions, were decided to be true, false, a
-/// contradiction, and not at all.
+/// Counts the claims, each with less than `conditions` conditions, that were decided to be true,
+/// false, a contradiction, and not at all.
 fn decide_random(seed: u64, count: usize, conditions: usize) -> [usize; 4] {
     let mut random = fastrand::Rng::with_seed(seed);
     let mut found = [0; 4];

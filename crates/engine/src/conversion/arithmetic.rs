@@ -61,7 +61,8 @@ impl ConvertContext<'_, '_> {
         self.put("Gather", &[value, indices, axis], &[say("batch_dims", 0)])
     }
 
-    /// The same elements in another shape, in which a 0 is the size of that axis of the value.
+    /// The elements of a value in another shape, in which a 0 is the size of that axis of the
+    /// value.
     pub fn in_shape(&mut self, value: NewValue, dims: NewValue) -> Result<NewValue> {
         if self.target.standard == Standard::Onnx {
             return self.put("Reshape", &[value, dims], &[]);
@@ -69,7 +70,7 @@ impl ConvertContext<'_, '_> {
         self.put("Reshape", &[value, dims], &[say("special_zero", true)])
     }
 
-    /// Lists, one behind the other.
+    /// Lists, one after the other.
     pub fn joined(&mut self, lists: &[NewValue]) -> Result<NewValue> {
         if self.target.standard == Standard::Onnx {
             return self.put("Concat", lists, &[int("axis", 0)]);

@@ -111,12 +111,12 @@ pub fn noted_graph(
     for (exactness, why) in notes {
         cx.note(*exactness, why);
     }
-    let (mut values, mut types) = (HashMap::new(), Types::new());
+    let (mut values, mut types) = (HashMap::new(), ValueTypes::new());
     for (((&id, &value), fact), taken) in
         graph.inputs().iter().zip(inputs).zip(&facts).zip(complex::taken(graph))
     {
         let dtype = fact.dtype().and_then(|dtype| if taken { complex::part_of(dtype) } else { Some(dtype) });
-        types.insert(id, Typed { dtype, roundings: 0 });
+        types.insert(id, RoundedType { dtype, roundings: 0 });
         if value != NONE {
             values.insert(id, value);
         }
@@ -136,20 +136,20 @@ fn has_floats(cx: &ConvertContext<'_, '_>, row: &Row) -> bool {
 
 /// A value of a graph that is written.
 #[derive(Clone, Copy)]
-struct Typed {
+struct RoundedType {
     dtype: Option<DType>,
     /// Operations that round the same elements, one after another, before the value.
     roundings: usize,
 }
 
-impl Typed {
+impl RoundedType {
     /// Returns true if it may hold floats.
     fn is_float(self) -> bool {
         self.dtype.is_none_or(|dtype| dtype.is_float() || dtype.is_complex())
     }
 }
 
-type Types = HashMap<ValueId, Typed>;
+type ValueTypes = HashMap<ValueId, RoundedType>;
 
 /// Writes the nodes of a graph of ONNX operators that the wanted values need; gives what these
 /// become.
@@ -158,7 +158,7 @@ fn written(
     graph: &Graph,
     wanted: &[Option<ValueId>],
     values: &mut HashMap<ValueId, NewValue>,
-    types: &mut Types,
+    types: &mut ValueTypes,
     inputs: Option<Vec<Fact>>,
 ) -> Result<Vec<NewValue>> {
     let (standard, outer) = (cx.conversion.source.standard, cx.operands.take());
@@ -168,7 +168,7 @@ fn written(
     for (id, constant) in graph.constants() {
         let value = cx.constant(constant.tensor()?);
         values.insert(*id, value);
-        types.insert(*id, Typed { dtype: Some(constant.dtype()), roundings: 0 });
+        types.insert(*id, RoundedType { dtype: Some(constant.dtype()), roundings: 0 });
     }
     for index in needed_by(graph, wanted.iter().flatten().copied().collect()) {
         let node = &graph.nodes()[index];
@@ -193,9 +193,9 @@ fn written(
         let roundings = if cx.is_noted { 0 } else { note(cx, node, &given) };
         for (number, id) in node.outputs.iter().enumerate() {
             let dtype = result_type(node, number, types);
-            types.extend(id.map(|id| (id, Typed { dtype, roundings })));
+            types.extend(id.map(|id| (id, RoundedType { dtype, roundings })));
         }
-        let operand = |(id, typed): (&Option<ValueId>, &Option<Typed>)| match (id, &facts) {
+        let operand = |(id, typed): (&Option<ValueId>, &Option<RoundedType>)| match (id, &facts) {
             (Some(id), Some(facts)) => facts[id.index()].clone(),
             _ => Fact::tensor_type(typed.and_then(|typed| typed.dtype)),
         };
@@ -221,9 +221,9 @@ fn nested(
     graph: &Graph,
     node: &Node,
     around: &HashMap<ValueId, NewValue>,
-    types_around: &Types,
+    types_around: &ValueTypes,
 ) -> Result<Content> {
-    let (mut values, mut types) = (HashMap::new(), Types::new());
+    let (mut values, mut types) = (HashMap::new(), ValueTypes::new());
     let mut target = GraphWriter::new(cx.target.standard, cx.target.opset);
     let since = target.mark();
     let like = cx.node.operator.name.clone();
@@ -235,7 +235,7 @@ fn nested(
         // ONNX Runtime wants the shape of the number of the iteration and of the condition.
         let scalar = &*node.operator.name == "Loop" && number < 2;
         values.insert(id, target.input(name, Some(Type::Tensor(dtype, scalar.then(Vec::new)))));
-        types.insert(id, Typed { dtype, roundings });
+        types.insert(id, RoundedType { dtype, roundings });
     }
     for capture in graph.captures() {
         let value = around.get(&capture.outer).copied();
@@ -272,7 +272,7 @@ fn cast_to(node: &Node) -> Option<DType> {
 }
 
 /// The element type of an output of a node of ONNX, if it is known.
-fn result_type(node: &Node, output: usize, types: &Types) -> Option<DType> {
+fn result_type(node: &Node, output: usize, types: &ValueTypes) -> Option<DType> {
     let input = |index: usize| types.get(&node.inputs.get(index).copied().flatten()?)?.dtype;
     match &*node.operator.name {
         // The number of iterations and the condition come before what is carried.
@@ -303,7 +303,7 @@ fn result_type(node: &Node, output: usize, types: &Types) -> Option<DType> {
 
 /// Notes what an operator of ONNX leaves open, for floats; gives the number of operations that
 /// round, one after another, up to its results.
-fn note(cx: &mut ConvertContext<'_, '_>, node: &Node, given: &[Option<Typed>]) -> usize {
+fn note(cx: &mut ConvertContext<'_, '_>, node: &Node, given: &[Option<RoundedType>]) -> usize {
     let (name, own) = (&*node.operator.name, &*cx.node.operator.name);
     let before = given.iter().flatten().map(|typed| typed.roundings).max().unwrap_or(0);
     if own == "ConvInteger" && name == "Conv" {

@@ -63,7 +63,8 @@ pub struct ConvertContext<'c, 'm> {
     former: SmallVec<[(usize, Tensor, Fact); 1]>,
 }
 
-/// Most elements of a list that decides axes, or that is written since a size is known.
+/// Maximum number of elements of a list that decides axes, or that is written since a size is
+/// known.
 pub const LONGEST: usize = 1 << 20;
 
 /// Facts about the node.
@@ -304,7 +305,8 @@ impl ConvertContext<'_, '_> {
         }
     }
 
-    /// The same of a function that is not algebraic.
+    /// Writes an operator that is not algebraic, of one input: its result is rounded, and integers
+    /// are refused.
     pub fn function(&mut self, operator: &str) -> Result<Vec<NewValue>> {
         self.rounding(caveats::FUNCTION);
         self.expect_floats(0)?;
@@ -395,7 +397,7 @@ impl ConvertContext<'_, '_> {
         self.conversion.report.note(Note { node, place, operator, exactness, why: why.to_owned() });
     }
 
-    /// Notes that results may be rounded otherwise.
+    /// Notes that results may be rounded differently.
     pub fn rounding(&mut self, why: &str) {
         self.note(Exactness::Rounding, why);
     }

@@ -55,7 +55,7 @@ impl New<'_> {
 
 /// How an operator is written in operator sets that lack it as it is now.
 #[derive(Clone, Copy, Debug)]
-pub struct Older {
+pub struct OlderForm {
     /// The first operator set that has it.
     pub since: i64,
     /// True if other operators are written for each of its nodes, and round floats in several
@@ -68,14 +68,14 @@ pub struct Older {
 #[derive(Clone, Copy, Debug)]
 pub enum OlderWriter {
     Graph(Lower),
-    /// It writes operators of OpenVINO too.
+    /// The rule writes operators of OpenVINO too.
     Context(OlderRule),
 }
 
 /// Writes what an operator becomes in an older operator set.
 pub type OlderRule = fn(&mut ConvertContext<'_, '_>, &New<'_>) -> Result<Vec<NewValue>>;
 
-fn older_of(target: &GraphWriter, operator: &str) -> Option<(&'static Row, Older)> {
+fn older_of(target: &GraphWriter, operator: &str) -> Option<(&'static Row, OlderForm)> {
     let row = registry::row(Standard::Onnx, "", operator).filter(|_| target.standard == Standard::Onnx)?;
     row.older.filter(|older| target.opset < older.since).map(|older| (row, older))
 }
@@ -107,7 +107,7 @@ impl ConvertContext<'_, '_> {
         if operator == "Cast" {
             return self.cast_of_constant(inputs, attributes).transpose();
         }
-        let (row, Older { is_whole, write, .. }) = older_of(self.target, operator)?;
+        let (row, OlderForm { is_whole, write, .. }) = older_of(self.target, operator)?;
         if self.plain == row.name {
             return None;
         }

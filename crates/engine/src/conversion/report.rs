@@ -9,12 +9,13 @@ use gradus_core::{Error, Kind};
 /// How a converted node is to the one that it stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Exactness {
-    /// The same bits, by the texts of both standards, for all that the source gives a meaning to.
+    /// The same bits by the texts of both standards, for every input that the source standard
+    /// defines.
     Exact,
-    /// The same numbers, but for rounding: one of the texts leaves it open, or it happens
-    /// elsewhere.
+    /// The same numbers except for rounding, which one of the standards leaves open, or which
+    /// happens at another operation.
     Rounding,
-    /// The same bits but for inputs that the sentence names.
+    /// The same bits, except for the inputs that the caveat names.
     EdgeCases,
 }
 
@@ -35,7 +36,7 @@ impl fmt::Display for Exactness {
     }
 }
 
-/// Where the meaning of a node is not kept bit for bit.
+/// A node whose meaning is not kept bit for bit.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Note {
     /// The index of the node in the main graph of the source, or of the node that is around it.
@@ -55,8 +56,7 @@ pub struct Note {
 pub struct ConversionReport {
     /// Nodes that were converted, those of subgraphs included.
     pub nodes: usize,
-    /// Where the meaning is not kept bit for bit, in the order of the nodes; nodes that are not
-    /// named are exact.
+    /// Nodes whose meaning is not kept bit for bit, in order; nodes that are not named are exact.
     pub notes: Vec<Note>,
     /// Descriptions that the other format cannot hold: bounds and names of dimensions,
     /// defaults, metadata.
@@ -104,7 +104,7 @@ pub fn cannot(why: impl Into<String>) -> Error {
 pub struct Obstacle {
     /// The operator as its standard names it: `onnx SequenceEmpty-11`.
     pub operator: String,
-    /// Why it is not converted, and where it stands.
+    /// Why it is not converted, with its location.
     pub error: Error,
 }
 

@@ -26,7 +26,7 @@ pub const BYTES_OF_VALUE: usize = 3072;
 pub struct ConversionState<'m> {
     pub source: &'m graph::Model,
     pub to: Standard,
-    /// True if operators of ONNX that are lowered do not stay, as another standard lacks them.
+    /// True if operators of ONNX that are lowered are not kept, as another standard lacks them.
     pub lowers: bool,
     /// True if inputs of ONNX keep their defaults, and so are no constants.
     pub keeps_defaults: bool,
@@ -42,7 +42,7 @@ pub struct ConversionState<'m> {
     /// Names of the main graph's inputs and outputs.
     pub kept: HashMap<ValueId, Arc<str>>,
     pub report: ConversionReport,
-    /// Other domains than the standard's own that are written, with their versions.
+    /// Domains that are written besides the standard's own, with their versions.
     pub foreign: BTreeMap<Arc<str>, i64>,
     /// Nodes that have no equivalent.
     pub obstacles: Vec<Obstacle>,

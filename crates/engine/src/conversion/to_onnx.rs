@@ -20,7 +20,7 @@ impl ConvertContext<'_, '_> {
         self.put("Shape", &[value], &[])
     }
 
-    /// The same elements in another shape; a dimension of 0 is one.
+    /// The elements of a value in another shape, in which a dimension of 0 is a size of 0.
     pub fn with_shape(&mut self, value: NewValue, dims: NewValue) -> Result<NewValue> {
         let nonzero = match self.target.known(dims)? {
             Some(known) => !known.to_i64()?.contains(&0),
@@ -57,7 +57,7 @@ impl ConvertContext<'_, '_> {
         if self.dtype(input)? == DType::I64 { Ok(value) } else { self.cast(value, DType::I64) }
     }
 
-    /// The same, as a scalar.
+    /// An input of integers as an int64 scalar.
     pub fn whole_scalar(&mut self, input: usize) -> Result<NewValue> {
         let value = self.whole(input)?;
         if self.rank_if_known(input) == Some(0) {

@@ -31,7 +31,7 @@ impl ConvertContext<'_, '_> {
         self.put("ShapeOf", &[value], &[say("output_type", "i64")])
     }
 
-    /// The same elements in another shape; a dimension of 0 is one.
+    /// The elements of a value in another shape, in which a dimension of 0 is a size of 0.
     pub fn reshaped(&mut self, value: NewValue, dims: &[i64]) -> Result<NewValue> {
         let dims = self.list(dims);
         self.put("Reshape", &[value, dims], &[say("special_zero", false)])

@@ -49,7 +49,7 @@ pub fn numbered(name: &'static str, dtype: DType) -> Result<(&'static str, Conte
     Ok((name, Content::Int(number_of(dtype).unwrap_or_default())))
 }
 
-/// The same elements in another type, if it holds them all.
+/// The elements of a tensor in another type; `None` if that type does not hold them all.
 pub fn exactly(tensor: &Tensor, to: DType) -> Result<Option<Tensor>> {
     let other = cast(tensor, to, Rules::IEEE)?;
     let same = cast(&other, tensor.dtype(), Rules::IEEE)?.bytes() == tensor.bytes();

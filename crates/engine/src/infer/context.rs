@@ -80,14 +80,14 @@ pub struct InferContext<'p, 'm> {
 
 /// Inputs.
 impl InferContext<'_, '_> {
-    /// Returns true if a list made of another may have so many items that are known one by one.
+    /// Returns true if a list made of another may have `count` items that are known one by one.
     pub fn allow_items(&mut self, count: usize) -> bool {
         let items = &mut self.pass.shared.items;
         *items = items.saturating_add(count);
         *items <= MAX_ITEMS
     }
 
-    /// How many inputs there are, missing ones included.
+    /// Number of inputs, missing ones included.
     pub fn count(&self) -> usize {
         self.node.inputs.len()
     }
@@ -274,7 +274,7 @@ impl InferContext<'_, '_> {
         self.elements_of(input, 1)
     }
 
-    /// Checks that an input has so many elements, as far as its dimensions are known.
+    /// Checks that an input has `wanted` elements, as far as its dimensions are known.
     pub fn elements_of(&mut self, input: usize, wanted: i64) -> Result<(), InferError> {
         let Some(dims) = self.known_dims(input) else { return Ok(()) };
         match self.product(&dims) {
@@ -415,7 +415,7 @@ impl InferContext<'_, '_> {
         self.pass.shared.symbols.fresh(&self.node.operator.name, origin, bounds)
     }
 
-    /// That many dimensions of which nothing is known but that the data decide them.
+    /// `rank` dimensions of which only is known that the data decide them.
     pub fn any_dims(&mut self, what: &str, rank: usize) -> Vec<Dim> {
         (0..rank).map(|_| self.data(what, Bounds::SIZE)).collect()
     }

@@ -68,7 +68,7 @@ pub struct InferOptions {
     /// another, and floats may round dimensions. Less is known then, and all of it holds for
     /// whatever the model runs on.
     pub cautious: bool,
-    /// Most bytes of a constant that is computed.
+    /// Maximum number of bytes of a constant that is computed.
     pub max_bytes: u64,
     /// Limits of what constant nodes may spend, and of nesting; if none are given, those of the
     /// model.
@@ -81,7 +81,8 @@ impl InferOptions {
         InferOptions { sizes, ..InferOptions::default() }
     }
 
-    /// The same, taking nothing for granted but what every run implies.
+    /// These options, assuming only what holds in every run: an input with a default may be given
+    /// another value.
     #[must_use]
     pub fn cautiously(self) -> InferOptions {
         InferOptions { cautious: true, ..self }
@@ -154,9 +155,9 @@ impl Inference {
         self.reasons.get(&id.index()).map(|reason| &**reason)
     }
 
-    /// What must hold of inputs, the narrowest conditions first. Under those that
-    /// [rest](ModelCondition::rests) the facts hold; a run succeeds only where all of
-    /// [every run](Why::Run) hold.
+    /// Conditions on the inputs, the narrowest first. Under those that
+    /// [rest](ModelCondition::rests) the facts hold; a run succeeds only where all of [every
+    /// run](Why::Run) hold.
     pub fn conditions(&self) -> &[ModelCondition] {
         &self.conditions
     }
@@ -225,8 +226,8 @@ impl Source {
         Ok(inference)
     }
 
-    /// The same in all symbols that inputs declare: that sizes must be equal is a condition with its
-    /// node, and no fact.
+    /// Infers the facts in all symbols that inputs declare: equality of sizes becomes a condition
+    /// with its node, and no fact.
     ///
     /// # Errors
     /// As [`Source::infer`].
@@ -444,8 +445,7 @@ pub fn nameless_axes(graph: &Graph) -> impl Iterator<Item = (&DeclaredDim, Strin
     })
 }
 
-/// Where an input's declared dimension is a name and the given one a number, the name stands for
-/// the number everywhere.
+/// Fixes a name that declares an input's dimension at the number that is given, everywhere.
 fn fix_symbols(pass: &mut Pass<'_>, graph: &Graph, options: &InferOptions) -> Result<()> {
     let mut fixed: HashMap<String, (i64, String)> = HashMap::new();
     for &id in graph.inputs() {

@@ -54,7 +54,7 @@ impl OneNode {
     }
 
     /// Facts about the outputs on inputs with these facts, of which those of unknown rank have this
-    /// one; sizes that are not known are 1, or stay so.
+    /// one; sizes that are not known are 1, or stay unknown.
     fn facts_of_rank(
         &self,
         inputs: &[&Fact],

@@ -28,7 +28,7 @@ use crate::operators::{Chance, Row};
 use crate::program::{Compiler, RunOptions, RunState};
 use crate::schema::{Arity, Signature};
 
-/// Where a graph is: the numbers of the nodes around it, each with the number of the graph among
+/// Path to a graph: the numbers of the nodes around it, each with the number of the graph among
 /// those in its attributes. The body of a function that a node calls comes after these.
 pub type SubgraphPath = Arc<[(usize, usize)]>;
 
@@ -37,7 +37,7 @@ pub type SubgraphPath = Arc<[(usize, usize)]>;
 pub struct Subgraph {
     /// The nodes around it and the attribute that holds it.
     pub path: String,
-    /// Where it is.
+    /// The path to the graph.
     pub place: SubgraphPath,
     /// Its values by name, with what is known of them in every run of the graph.
     pub values: Vec<(Arc<str>, Fact)>,
@@ -87,13 +87,14 @@ pub struct GraphRuns {
 /// Why a subgraph is inferred.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Visit {
-    /// It runs once.
+    /// The graph runs once.
     Certain,
-    /// It may run, or runs many times; the condition tells whether it does, if sizes decide that.
+    /// The graph may run, or runs many times; the condition tells whether it does, if sizes decide
+    /// that.
     Perhaps(Option<Condition>),
-    /// It never runs, and is inferred for the report alone.
+    /// The graph never runs, and is inferred for the report alone.
     Never,
-    /// It is one of many runs, of which all together were inferred before.
+    /// One of many runs of the graph, of which all together were inferred before.
     Again,
 }
 
@@ -138,7 +139,7 @@ pub struct Shared {
     /// The graphs around the present one that may not run, each with the condition under which it
     /// does: what holds in it need not hold outside.
     pub guards: Vec<Option<Condition>>,
-    /// How many graphs around the present one never run: their nodes have no conditions.
+    /// Number of graphs around the present one that never run: their nodes have no conditions.
     pub unreached: usize,
     /// Nodes that unrolled loops visited again.
     pub unrolled: usize,
@@ -175,23 +176,24 @@ pub struct Pass<'m> {
     recorded: HashMap<SubgraphPath, usize>,
     /// How often subgraphs run, where that is known.
     pub runs: HashMap<SubgraphPath, GraphRuns>,
-    /// How many graphs around the present one are inferred for one of many runs: what is known then
-    /// does not hold for the others, and is not recorded.
+    /// Number of graphs around the present one that are inferred for one of many runs: facts of
+    /// that run do not hold for the others, and are not recorded.
     pub repeated: usize,
     pub depth: usize,
 }
 
-/// Most nodes of subgraphs and functions that are visited: graphs that call each other can ask
-/// for more than any number.
+/// Maximum number of nodes of subgraphs and functions that are visited: graphs that call each other
+/// can ask for more than any number.
 const MAX_VISITED: usize = 1_000_000;
-/// Most subgraphs and calls of functions that are reported.
+/// Maximum number of subgraphs and calls of functions that are reported.
 const MAX_REPORTED: usize = 10_000;
 
-/// Most nodes that unrolled loops visit again.
+/// Maximum number of nodes that unrolled loops visit again.
 pub const MAX_UNROLLED: usize = 20_000;
-/// Most items of lists that were made of other lists: each insertion makes a list of its own.
+/// Maximum number of items of lists that were made of other lists: each insertion makes a list of
+/// its own.
 pub const MAX_ITEMS: usize = 1 << 18;
-/// Most elements of a small tensor of integers that get a symbol each.
+/// Maximum number of elements of a small tensor of integers that get a symbol each.
 const MAX_SYMBOLS: usize = 8;
 
 impl<'m> Pass<'m> {
@@ -855,7 +857,7 @@ impl<'m> Pass<'m> {
         self.conditions.push(ModelCondition { text, node, relation, when, why, rests, of_sizes: false });
     }
 
-    /// Where what a node checks applies, by the graphs around it.
+    /// The runs in which a check of the present node applies, by the graphs around it.
     fn when(&self) -> When {
         let guards = &self.shared.guards;
         match guards.iter().copied().collect::<Option<Vec<_>>>() {

@@ -14,7 +14,7 @@ use crate::dim::{Combination, Dim, Symbols};
 use crate::fact::Fact;
 use crate::source::Source;
 
-/// Most operands of the maximum that a peak is.
+/// Maximum number of operands of the maximum that a peak is.
 const MAX_ARMS: usize = 3;
 
 /// The most bytes that values occupy at one time.
@@ -96,7 +96,7 @@ impl Inference {
         place: &mut Vec<(usize, usize)>,
     ) -> (Vec<Event>, usize) {
         let rooms = Rooms::new(graphs.model, graph, facts, graphs.reuse);
-        // Most nodes make a value, are full and free another.
+        // A node usually allocates a value, is full, and frees another.
         let (mut events, mut unknown) = (Vec::with_capacity(3 * graph.nodes().len()), 0);
         let mut sizes = vec![None; graph.values().len()];
         for (step, &index) in graph.order().iter().enumerate() {
@@ -269,7 +269,7 @@ fn join_nearest(symbols: &Symbols, arms: &mut Vec<Combination>) {
 
 /// A step of a run in order.
 pub enum Event {
-    /// A value of so many bytes is made.
+    /// A node makes a value of this many bytes.
     Made(Dim),
     /// A node has its inputs and outputs, and values are freed after it.
     Full(usize),

@@ -18,7 +18,7 @@ pub struct ModelCondition {
     /// The relation of expressions, within the symbols of the inference; nothing where the text
     /// alone says it.
     pub relation: Option<Condition>,
-    /// Where it applies.
+    /// The runs in which it applies.
     pub when: When,
     /// Why it must hold.
     pub why: Why,
@@ -28,14 +28,14 @@ pub struct ModelCondition {
     pub of_sizes: bool,
 }
 
-/// Where a condition applies.
+/// The runs in which a condition applies.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum When {
     /// In every run.
     Always,
-    /// Where these relations hold, by which a branch or a body runs.
+    /// Runs in which these relations hold, by which a branch or a body runs.
     If(Arc<[Condition]>),
-    /// Where its node runs, which sizes do not decide.
+    /// Runs in which its node runs, which sizes do not decide.
     Perhaps,
 }
 

@@ -10,9 +10,9 @@ use super::remarks::{ModelCondition, Problem, When, Why};
 use super::{Inference, SizeAssumptions};
 use crate::dim::{Condition, Dim, Origin, Relation, Symbols};
 
-/// Most equalities that are solved.
+/// Maximum number of equalities that are solved.
 const MAX_SOLVED: usize = 64;
-/// Most conditions that are held against one another.
+/// Maximum number of conditions that are held against one another.
 const MAX_COMPARED: usize = 48;
 
 /// Equalities of sizes of inputs that every run needs: each is the text of a size, and of the number
@@ -83,7 +83,8 @@ impl Inference {
         for of in &mut conditions {
             // A guard that holds in every run says nothing.
             if let When::If(guards) = &of.when {
-                let is_open = |guard: &&Condition| !every.contains(guard) && !self.symbols.always_holds(guard);
+                let is_open =
+                    |guard: &&Condition| !every.contains(guard) && !self.symbols.always_holds(guard);
                 let open: Vec<_> = guards.iter().filter(is_open).copied().collect();
                 of.when = if open.is_empty() { When::Always } else { When::If(open.into()) };
             }
@@ -154,7 +155,7 @@ impl Inference {
     }
 }
 
-/// Whether a condition is about a symbol of another.
+/// Returns true if a condition has a symbol of another.
 fn shares_symbols(symbols: &Symbols, of: Option<&Condition>, other: &Condition) -> bool {
     let names = |of: &Condition| -> HashSet<_> {
         let sides = [of.left, of.right].into_iter();
@@ -163,7 +164,7 @@ fn shares_symbols(symbols: &Symbols, of: Option<&Condition>, other: &Condition) 
     of.is_some_and(|of| !names(of).is_disjoint(&names(other)))
 }
 
-/// Of several lower bounds of an expression, and of several upper ones, keeps the narrowest.
+/// Keeps the narrowest of several lower bounds of an expression, and of several upper ones.
 fn join_bounds(conditions: &mut Vec<ModelCondition>) {
     let bound = |of: &ModelCondition| {
         let Condition { left, relation, right } = of.relation.filter(|_| of.is_of_every_run())?;

@@ -265,7 +265,7 @@ impl Lowering<'_> {
         self.notes.push((Exactness::EdgeCases, why.into()));
     }
 
-    /// Lets the operators of the graph tell what is not kept, beside what is noted.
+    /// Lets the operators of the graph tell what is not kept, besides what is noted.
     pub fn note_by_operators(&mut self) {
         self.noted_by_operators = true;
     }

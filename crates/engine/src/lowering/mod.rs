@@ -45,7 +45,7 @@ impl LoweredValue {
 /// names without a domain are ONNX's.
 const MICROSOFT: &str = "com.microsoft";
 
-/// The facts about an input that the graph of a node may depend on, beside its attributes.
+/// The facts about an input that the graph of a node may depend on, besides its attributes.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
     dtype: Option<DType>,
@@ -71,7 +71,8 @@ impl PartialEq for Known {
     }
 }
 
-/// Most elements of a tensor of integers that a graph may depend on: sizes, axes and their like.
+/// Maximum number of elements of a tensor of integers that a graph may depend on: sizes, axes and
+/// their like.
 const MAX_INTEGERS: usize = 64;
 
 impl Known {
@@ -81,7 +82,7 @@ impl Known {
         Known { dtype: Some(tensor.dtype()), dims: Some(dims), ..Known::default() }
     }
 
-    /// The same, with the elements of a tensor of few integers.
+    /// The type and shape of a value, with the elements of a tensor of few integers.
     fn of_elements(value: &Value) -> Known {
         let few = |tensor: &&Tensor| tensor.dtype().is_integer() && tensor.shape().len() <= MAX_INTEGERS;
         let integers = value.tensor().ok().filter(few).and_then(|tensor| tensor.to_i64().ok());
@@ -119,14 +120,14 @@ pub struct Goal {
     /// The operator set of the model that it becomes part of.
     pub opset: i64,
     pub limits: Limits,
-    /// By output: nothing if nobody reads it.
+    /// By output: `None` if nothing reads it.
     pub outputs: Vec<Option<Wanted>>,
 }
 
 /// An output that something reads.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
-    /// Its dimensions, if its rank is known.
+    /// Dimensions, if the rank is known.
     pub dims: Option<Dims>,
 }
 
@@ -153,12 +154,12 @@ pub struct Lowering<'a> {
     pub attributes: Attributes<'a>,
     inputs: &'a [Option<Known>],
     builder: Builder,
-    /// How many values there are, inputs first.
+    /// Number of values, inputs first.
     values: usize,
     /// Inputs of complex numbers that are given as pairs, and pairs that outputs are joined from.
     pairs: Vec<(LoweredValue, DType)>,
     /// The values that stand for inputs of complex numbers while one of the parts is computed.
-    parts: Option<Parts>,
+    parts: Option<ComplexInput>,
     goal: &'a Goal,
     /// Constants that are written.
     constants: HashMap<LoweredValue, Tensor>,
@@ -167,7 +168,7 @@ pub struct Lowering<'a> {
 }
 
 /// One part of complex numbers.
-struct Parts {
+struct ComplexInput {
     /// By input; nothing for one of real numbers.
     of_inputs: Vec<Option<LoweredValue>>,
     imaginary: bool,
@@ -256,7 +257,7 @@ impl Lowering<'_> {
         imaginary: bool,
         write: impl FnOnce(&mut Self) -> Result<T>,
     ) -> Result<T> {
-        self.parts = Some(Parts { of_inputs, imaginary });
+        self.parts = Some(ComplexInput { of_inputs, imaginary });
         let written = write(self);
         self.parts = None;
         written
@@ -295,7 +296,7 @@ impl Lowering<'_> {
         integers.ok_or_else(|| self.unknown(&format!("value of input {index}")))
     }
 
-    /// How many elements an input of one axis has.
+    /// Number of elements of an input with one axis.
     pub fn len_of(&self, index: usize) -> Result<usize> {
         match *self.dims_of(index)? {
             [Some(len)] => Ok(len),
@@ -424,7 +425,7 @@ impl Lowering<'_> {
         self.apply_many("Loop", &given, &[("body", body)], state.len())
     }
 
-    /// The states after so many iterations, and the rows of all of them. The body is given the
+    /// The states after `count` iterations, and the rows of all of them. The body is given the
     /// number of the iteration and the states, and gives the next states and a row.
     pub fn scanned(
         &mut self,

@@ -111,7 +111,7 @@ impl Known {
 
 /// A node of OpenVINO that is run by the graph of ONNX operators that it is converted to.
 #[derive(Debug)]
-struct Converted {
+struct ConvertedOperator {
     node: Node,
     lower: Lower,
     options: RunOptions,
@@ -132,10 +132,10 @@ pub fn converted(standard: Standard, node: &Node, options: RunOptions) -> Option
     let Some(Writer::Graph(lower)) = row.conversion.as_ref().map(|conversion| conversion.write) else {
         return None;
     };
-    Some(Box::new(Converted { node: node.clone(), lower, options, last: Mutex::default() }))
+    Some(Box::new(ConvertedOperator { node: node.clone(), lower, options, last: Mutex::default() }))
 }
 
-impl Converted {
+impl ConvertedOperator {
     fn program(&self, given: &[Option<&Value>]) -> Result<Arc<ConvertedProgram>> {
         let known: Inputs = given.iter().map(|value| value.map(Known::of_small)).collect();
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
@@ -159,7 +159,7 @@ impl Converted {
     }
 }
 
-impl Op for Converted {
+impl Op for ConvertedOperator {
     fn eval(&self, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
         let what = format_args!("cannot evaluate {}", self.node.operator);
         let converted = self.program(cx.inputs).map_err(|error| match error.kind() {

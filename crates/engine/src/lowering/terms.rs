@@ -92,12 +92,12 @@ pub fn gathered(x: impl Into<Term>, indices: impl Into<Term>, axis: usize) -> Te
     with("Gather", [x.into(), indices.into()], [along(axis)])
 }
 
-/// The same elements in another shape.
+/// The elements of `x` in another shape.
 pub fn shaped(x: impl Into<Term>, dims: &[i64]) -> Term {
     of("Reshape", x, ints(dims))
 }
 
-/// The same elements in a shape that is computed, in which a 0 is no elements.
+/// The elements of `x` in a shape that is computed, in which a 0 is a size of 0.
 pub fn in_shape(x: impl Into<Term>, dims: impl Into<Term>) -> Term {
     with("Reshape", [x.into(), dims.into()], [int("allowzero", 1)])
 }

@@ -31,7 +31,7 @@ impl<'a> Lowering<'a> {
         self.apply("Cast", &[value], &[("to", Content::Int(number))])
     }
 
-    /// The same elements in another shape.
+    /// The elements of a value in another shape.
     pub fn reshape(&mut self, value: LoweredValue, dims: &[i64]) -> Result<LoweredValue> {
         let dims = self.list(dims)?;
         self.apply("Reshape", &[value, dims], &[])
@@ -77,7 +77,7 @@ impl<'a> Lowering<'a> {
         if value.0 < self.inputs.len() { self.known(value.0) } else { Ok(None) }
     }
 
-    /// The same elements in another shape; a dimension of 0 is one.
+    /// The elements of a value in another shape, in which a dimension of 0 is a size of 0.
     pub fn with_shape(&mut self, value: LoweredValue, dims: LoweredValue) -> Result<LoweredValue> {
         let nonzero = match self.elements_of(dims)? {
             Some(known) => !known.to_i64()?.contains(&0),

@@ -1,8 +1,8 @@
 //! Operators of any version and spelling, read as ONNX's newest one.
 //!
 //! A row of the table says how some nodes write something that the newest ones of ONNX write
-//! differently: an input that was an attribute, another name, another default, a meaning that is
-//! gone. [`Form`] picks the rows that hold for a version. [`Attributes`] and the contexts apply
+//! differently: an input that was an attribute, another name, another default, a meaning that was
+//! removed. [`Form`] picks the rows that hold for a version. [`Attributes`] and the contexts apply
 //! them, so that inference, evaluation and conversion see the newest form alone; writing an older
 //! operator set reads the same rows the other way round.
 
@@ -22,7 +22,7 @@ use crate::attributes::Attributes;
 pub enum Change {
     /// The input is this attribute.
     Input(usize, &'static str),
-    /// The input stands at another index; `None` if it cannot be given.
+    /// The input has another index; `None` if it cannot be given.
     Index(usize, Option<usize>),
     /// The attribute has another name: the newest one, and the one it has.
     Name(&'static str, &'static str),
@@ -320,12 +320,12 @@ impl Form {
         })
     }
 
-    /// Returns true if an input stands at another index than in the newest form.
+    /// Returns true if an input has another index than in the newest form.
     pub fn moves_inputs(self) -> bool {
         self.changes().any(|(change, _)| matches!(change, Change::Index(..)))
     }
 
-    /// The number of inputs of the newest form, of a node that has so many.
+    /// The number of inputs of the newest form, of a node that has `inputs` inputs.
     pub fn count_of(self, inputs: usize) -> usize {
         let moved = self.changes().filter_map(|(change, _)| match change {
             Change::Index(newest, Some(own)) if *own < inputs => Some(newest + 1),

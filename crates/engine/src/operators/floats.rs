@@ -84,7 +84,7 @@ pub struct Adding<'a> {
 }
 
 impl Adding<'_> {
-    /// The same for sums that a result is computed from.
+    /// How sums are added that a result is computed from: narrow sums become intermediate ones.
     pub fn within(self) -> Self {
         let to = if self.to == Destination::Narrow { Destination::Intermediate } else { self.to };
         Adding { to, ..self }
@@ -204,7 +204,8 @@ impl<'a> EvalContext<'a> {
     /// The elements of an input in float64.
     ///
     /// # Errors
-    /// As [`EvalContext::tensor`]; [`gradus_core::Kind::Limit`] if so many may not be made.
+    /// As [`EvalContext::tensor`]; [`gradus_core::Kind::Limit`] if the limits do not allow the
+    /// elements.
     pub fn floats(&self, input: usize) -> Result<Vec<f64>> {
         let tensor = self.tensor(input)?;
         self.reserve(product(tensor.len(), size_of::<f64>()))?;

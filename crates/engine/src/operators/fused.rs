@@ -25,17 +25,17 @@ const OPERATIONS: [(&str, Operation); 4] =
 /// The first version in which operations broadcast as NumPy does.
 const BROADCASTS: i64 = 7;
 
-/// Nodes behind another one, each of which uses the result before it and nobody else does.
+/// Nodes after another one, each of which uses the result before it and is its only reader.
 #[derive(Debug)]
 pub struct Tail {
-    stages: Vec<Stage<usize>>,
+    stages: Vec<FusedStage<usize>>,
     /// The number of nodes.
     pub nodes: usize,
 }
 
 /// A function of elements; operands are slots of a frame, or tensors.
 #[derive(Debug)]
-enum Stage<O> {
+enum FusedStage<O> {
     Rectify,
     Clip([Option<O>; 2]),
     Map(Call),
@@ -59,7 +59,7 @@ impl Tail {
             let gate = rest.get(nodes + 1).and_then(|next| gate(value, [step, next], &uses));
             let (stage, count) = match (uses(value), gate) {
                 (Some(1), _) => (stage(value, step), 1),
-                (Some(2), Some(call)) => (Some(Stage::Gate(call)), 2),
+                (Some(2), Some(call)) => (Some(FusedStage::Gate(call)), 2),
                 _ => break,
             };
             let Some((stage, next)) = stage.zip(output(&rest[nodes + count - 1])) else { break };
@@ -75,18 +75,20 @@ impl Tail {
             Value::Tensor(tensor) if tensor.dtype() == DType::F32 => Some(tensor.clone()),
             _ => None,
         };
-        let stage = |stage: &Stage<usize>| {
+        let stage = |stage: &FusedStage<usize>| {
             Some(match *stage {
-                Stage::Rectify => Stage::Rectify,
-                Stage::Clip(bounds) => {
+                FusedStage::Rectify => FusedStage::Rectify,
+                FusedStage::Clip(bounds) => {
                     let bound = |slot: usize| tensor(slot).filter(|bound| bound.len() == 1);
                     let [low, high] = bounds.map(|slot| slot.map(bound));
                     let given = |bound: Option<Option<Tensor>>| bound.map_or(Some(None), |it| it.map(Some));
-                    Stage::Clip([given(low)?, given(high)?])
+                    FusedStage::Clip([given(low)?, given(high)?])
                 }
-                Stage::Map(call) => Stage::Map(call),
-                Stage::Gate(call) => Stage::Gate(call),
-                Stage::Combine(operation, slot, first) => Stage::Combine(operation, tensor(slot)?, first),
+                FusedStage::Map(call) => FusedStage::Map(call),
+                FusedStage::Gate(call) => FusedStage::Gate(call),
+                FusedStage::Combine(operation, slot, first) => {
+                    FusedStage::Combine(operation, tensor(slot)?, first)
+                }
             })
         };
         Some(After(self.stages.iter().map(stage).collect::<Option<_>>()?))
@@ -110,7 +112,7 @@ fn call(value: ValueId, step: &Step<'_>) -> Option<Call> {
     alone.then_some(Call { function, parameters: [0.0; 2] })
 }
 
-/// The function by whose result two steps multiply a value that nobody else uses.
+/// The function by whose result two steps multiply a value without other readers.
 fn gate(
     value: ValueId,
     [first, second]: [&Step<'_>; 2],
@@ -129,30 +131,30 @@ fn operation(step: &Step<'_>) -> Option<Operation> {
 }
 
 /// A step, applied to a value.
-fn stage(value: ValueId, step: &Step<'_>) -> Option<Stage<usize>> {
+fn stage(value: ValueId, step: &Step<'_>) -> Option<FusedStage<usize>> {
     let slot = |id: ValueId| id.index();
     let (node, name) = (step.0, name(step)?);
     if !node.attributes.is_empty() {
         return None;
     }
     match (name, &node.inputs[..]) {
-        ("Relu", [Some(x)]) if *x == value => Some(Stage::Rectify),
+        ("Relu", [Some(x)]) if *x == value => Some(FusedStage::Rectify),
         ("Clip", [Some(x), bounds @ ..]) if *x == value => {
             let bound = |at: usize| bounds.get(at).copied().flatten().map(slot);
-            Some(Stage::Clip([bound(0), bound(1)]))
+            Some(FusedStage::Clip([bound(0), bound(1)]))
         }
         (_, &[Some(x), Some(y)]) if x == value || y == value => {
             let operation = operation(step)?;
             let operand = if x == value { y } else { x };
-            Some(Stage::Combine(operation, slot(operand), y == value))
+            Some(FusedStage::Combine(operation, slot(operand), y == value))
         }
-        _ => call(value, step).map(Stage::Map),
+        _ => call(value, step).map(FusedStage::Map),
     }
 }
 
 /// Steps that each element of a float32 result goes through.
 #[derive(Debug, Default)]
-pub struct After(Vec<Stage<Tensor>>);
+pub struct After(Vec<FusedStage<Tensor>>);
 
 /// Elements that a function of one element is given at a time.
 const CHUNK: usize = 512;
@@ -166,19 +168,21 @@ impl After {
             let one = line && other.shape().dims().last().is_none_or(|&last| other.len() == last);
             other.shape() == shape || (one && other.shape().rank() <= shape.rank())
         };
-        self.0.iter().all(|stage| if let Stage::Combine(_, other, _) = stage { fits(other) } else { true })
+        self.0
+            .iter()
+            .all(|stage| if let FusedStage::Combine(_, other, _) = stage { fits(other) } else { true })
     }
 
     /// Applies all to the elements of a line that begins at an index of the result.
     pub fn apply(&self, at: usize, line: &mut [f32]) {
         for stage in &self.0 {
             match stage {
-                Stage::Rectify => in_place(
+                FusedStage::Rectify => in_place(
                     line,
                     #[inline(always)]
                     |x, _| rectified(x, 0.0),
                 ),
-                Stage::Clip([low, high]) => {
+                FusedStage::Clip([low, high]) => {
                     let most = || missing_bound(DType::F32).map(f32::from_f64);
                     let given = |bound: &Tensor| single(elements::<4>(bound)[0]);
                     let low = low.as_ref().map(given).or_else(|| most().map(|most| -most));
@@ -189,15 +193,15 @@ impl After {
                         move |x, _| clipped(x, bounds),
                     );
                 }
-                Stage::Map(call) => of_chunks(call, line, |line, values| line.copy_from_slice(values)),
-                Stage::Gate(call) => of_chunks(call, line, |line, values| {
+                FusedStage::Map(call) => of_chunks(call, line, |line, values| line.copy_from_slice(values)),
+                FusedStage::Gate(call) => of_chunks(call, line, |line, values| {
                     in_place(
                         line,
                         #[inline(always)]
                         move |x, at| f32::from_f64(f64::from(x) * f64::from(values[at])),
                     );
                 }),
-                Stage::Combine(operation, other, first) => {
+                FusedStage::Combine(operation, other, first) => {
                     combined(*operation, line, elements(other), at, *first);
                 }
             }

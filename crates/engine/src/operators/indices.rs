@@ -109,7 +109,7 @@ pub fn broadcast(operand: &[usize], result: &[usize]) -> Vec<usize> {
     chosen(&dims, &indices)
 }
 
-/// For each element of tensors put one behind the other along an axis: which tensor it is of, and
+/// For each element of tensors put one after the other along an axis: which tensor it is of, and
 /// its place there.
 pub fn joined(parts: &[&[usize]], axis: usize) -> Vec<(usize, usize)> {
     let Some(first) = parts.first() else { return Vec::new() };

@@ -75,7 +75,7 @@ pub fn rectified<T: PartialOrd>(x: T, zero: T) -> T {
     if x <= zero { zero } else { x }
 }
 
-/// The function of Clip. NaN stays, and so does what equals a bound.
+/// The function of Clip. NaN is kept, and so is a number that equals a bound.
 #[inline]
 pub fn clipped<T: Copy + PartialOrd>(x: T, [low, high]: [Option<T>; 2]) -> T {
     let raised = low.filter(|low| *low > x).unwrap_or(x);
@@ -139,7 +139,7 @@ impl Operation {
                     if rest != 0.0 && (rest < 0.0) != (b < 0.0) { rest + b } else { rest }
                 }
                 Operation::Pow => return Ok(gradus_kernels::power(a, b)),
-                // NaN of either operand stays.
+                // NaN of either operand is the result.
                 Operation::Min | Operation::Max if a.is_nan() || b.is_nan() => f64::NAN,
                 Operation::Min => a.min(b),
                 Operation::Max => a.max(b),

@@ -1,11 +1,11 @@
-//! Other shapes of a tensor's elements, as Reshape and Unsqueeze say them.
+//! Reshapes and unsqueezed shapes of a tensor's elements.
 
 use gradus_core::convert::usize_of_i64;
 use gradus_core::{Result, Shape, Tensor};
 
 use crate::operators::{errors, indices};
 
-/// The same elements in another shape, of which one size may be -1. A size of 0 is the input's
+/// The elements of `data` in another shape, of which one size may be -1. A size of 0 is the input's
 /// there, unless zeros are allowed.
 pub fn reshaped(data: &Tensor, target: &[i64], allow_zero: bool) -> Result<Tensor> {
     let mut dims = Vec::with_capacity(target.len());
@@ -40,7 +40,7 @@ pub fn reshaped(data: &Tensor, target: &[i64], allow_zero: bool) -> Result<Tenso
     data.reshaped(Shape::new(dims)?)
 }
 
-/// The same elements with more axes of size 1.
+/// The elements of `data` with more axes of size 1.
 pub fn unsqueezed(data: &Tensor, axes: &[i64]) -> Result<Tensor> {
     let rank = data.shape().rank() + axes.len();
     let axes = indices::axes(axes, rank)?;

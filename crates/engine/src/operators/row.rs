@@ -7,7 +7,7 @@ use gradus_kernels::Function;
 use super::operation::Operation;
 use super::rounding::Rounding;
 use crate::attributes::Attributes;
-use crate::conversion::older::{Idle, Instead, Older, OlderRule, OlderWriter};
+use crate::conversion::older::{Idle, Instead, OlderForm, OlderRule, OlderWriter};
 use crate::conversion::{ConvertRule, Writer};
 use crate::infer::Rule;
 use crate::lowering::{self, Lower};
@@ -37,7 +37,7 @@ pub struct Row {
     /// The ONNX operator of the same meaning, by whose name the functions know it.
     meaning: Option<&'static str>,
     /// ONNX's operator of the same function of elements, by whose name folding knows it. Quotients
-    /// of integers may be rounded otherwise.
+    /// of integers may be rounded differently.
     pub same_as: Option<&'static str>,
     /// The operation on two elements.
     pub operation: Option<Operation>,
@@ -55,7 +55,7 @@ pub struct Row {
     pub partial: Option<Rule>,
     pub conversion: Option<Conversion>,
     /// How it is written in older operator sets, which lack it as it is now.
-    pub older: Option<Older>,
+    pub older: Option<OlderForm>,
     /// Writes other operators of ONNX, where the set that is written cannot say what a node does.
     pub instead: Option<Instead>,
     /// Tells whether an attribute of a node changes nothing, so that an operator set may lack it.
@@ -73,7 +73,7 @@ pub struct Row {
     pub zeros: ZeroSigns,
     /// True if no result has the sign bit set, but for NaN.
     pub unsigned: bool,
-    /// True if results stay the same when it is applied to them.
+    /// True if applying it to its results changes nothing.
     pub idempotent: bool,
     /// The input that it adds last.
     pub bias: Option<usize>,
@@ -154,7 +154,7 @@ pub enum ZeroSigns {
     Any,
 }
 
-/// Whether it reduces the axes that an attribute or an input lists.
+/// Kinds of reductions of the axes that an attribute or an input lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reduces {
     No,
@@ -165,8 +165,8 @@ pub enum Reduces {
     Once,
 }
 
-/// What results of constants are, where a check tells whether programs that round or order
-/// operations otherwise return the same.
+/// Kinds of results of constants, where a check decides if programs that round or order operations
+/// differently return the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Checked {
     /// Means of elements, or of inputs if it computes each element.
@@ -501,18 +501,18 @@ impl Row {
 
     /// Written by a graph in operator sets before one.
     pub const fn before(self, since: i64, lower: Lower) -> Row {
-        Row { older: Some(Older { since, is_whole: false, write: OlderWriter::Graph(lower) }), ..self }
+        Row { older: Some(OlderForm { since, is_whole: false, write: OlderWriter::Graph(lower) }), ..self }
     }
 
     /// Written by a graph of other operators in operator sets before one, which rounds floats in
     /// several steps.
     pub const fn composed_before(self, since: i64, lower: Lower) -> Row {
-        Row { older: Some(Older { since, is_whole: true, write: OlderWriter::Graph(lower) }), ..self }
+        Row { older: Some(OlderForm { since, is_whole: true, write: OlderWriter::Graph(lower) }), ..self }
     }
 
     /// Written by a function in operator sets before one.
     pub const fn sampled_before(self, since: i64, write: OlderRule) -> Row {
-        Row { older: Some(Older { since, is_whole: false, write: OlderWriter::Context(write) }), ..self }
+        Row { older: Some(OlderForm { since, is_whole: false, write: OlderWriter::Context(write) }), ..self }
     }
 
     /// The function that writes other operators where an operator set cannot express a node.

@@ -33,7 +33,7 @@ pub struct Strided<const N: usize> {
     /// Size of the last axis, and the distances along it.
     size: usize,
     pub steps: [usize; N],
-    /// The same of the others, from the last one.
+    /// Sizes and distances of the other axes, from the last one.
     outer: Vec<(usize, [usize; N])>,
 }
 
@@ -43,8 +43,8 @@ type WriteLine<'a, T, const N: usize> = &'a (dyn Fn([usize; N], &mut [T]) -> Res
 /// Elements that one thread makes at a time, between two looks at the limits.
 const PART: usize = 1 << 14;
 
-/// How many threads work on so many elements, or multiplications: one, where the others would not
-/// wake in the time that it takes.
+/// The number of threads for `elements` elements, or multiplications: one, where the others would
+/// not wake in the time that it takes.
 pub fn threads_for(elements: u128) -> Options {
     const FEW: u128 = 1 << 16;
     if elements < FEW { Options::ONE_THREAD } else { Options::default() }
@@ -167,7 +167,7 @@ impl Strided<1> {
     }
 }
 
-/// The elements of a tensor as bytes, of which each has so many.
+/// The elements of a tensor as bytes, of which each has `W`.
 pub fn elements<const W: usize>(tensor: &Tensor) -> &[[u8; W]] {
     tensor.bytes().map_or(&[], |bytes| bytes.as_chunks().0)
 }

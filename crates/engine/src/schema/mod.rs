@@ -2,7 +2,7 @@
 //!
 //! ONNX's are made from the `onnx` package (`schema/onnx.rs`), OpenVINO's from the `openvino`
 //! package (`schema/openvino.rs`), ONNX Runtime's from the `onnxruntime` package
-//! (`schema/microsoft.rs`); where types matter, they stand with the operators. `schema/runtimes.rs`
+//! (`schema/microsoft.rs`); where types matter, they are with the operators. `schema/runtimes.rs`
 //! has the operators and types that other programs run.
 
 mod microsoft;
@@ -196,7 +196,7 @@ pub enum Arity {
     Many {
         /// True if all are of one type.
         alike: bool,
-        /// The least number.
+        /// The smallest number.
         least: usize,
     },
 }
@@ -260,7 +260,7 @@ pub struct Signature {
     pub name: &'static str,
     /// The first version of the operator set that has it.
     pub since: i64,
-    /// True if the text says not to use it any more.
+    /// True if the standard deprecates it.
     pub deprecated: bool,
     /// Its inputs.
     pub inputs: &'static [Param],

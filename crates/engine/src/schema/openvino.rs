@@ -1,4 +1,4 @@
-//! Which versions of OpenVINO's operators there are, and what they take.
+//! Versions of OpenVINO's operators, and their inputs and attributes.
 //!
 //! Made by `scripts/openvino_tables.py` from openvino 2026.4.1; do not edit.
 

@@ -1,4 +1,4 @@
-//! External data: tensors whose elements are in a file beside the model.
+//! External data: tensors whose elements are in a file next to the model.
 
 use std::sync::Arc;
 
@@ -59,7 +59,7 @@ fn check_location(location: &str) -> Result<()> {
     Ok(())
 }
 
-/// A tensor whose elements are in a file beside the model.
+/// A tensor whose elements are in a file next to the model.
 #[derive(Debug)]
 struct External {
     name: String,

@@ -20,7 +20,7 @@ struct GraphParts<'a> {
     initializers: Vec<ByteSpan<'a>>,
     sparse_initializers: Vec<ByteSpan<'a>>,
     value_infos: Vec<ByteSpan<'a>>,
-    /// How many; they are many, so they are not listed but met again in the file.
+    /// Number of nodes: they are many, so they are not listed but read again in the file.
     nodes: usize,
 }
 

@@ -71,8 +71,8 @@ impl ModelReader {
 /// The operator sets that a model or a function imports, by domain.
 pub(super) type Opsets = Vec<(Arc<str>, i64)>;
 
-/// Reads a model. Elements of tensors stay in `bytes`, or in the files beside the model, until they
-/// are needed.
+/// Reads a model. Elements of tensors stay in `bytes`, or in the files next to the model, until
+/// they are needed.
 ///
 /// # Errors
 /// [`Kind::Syntax`] where the bytes are not what the format says, [`Kind::Graph`] where the graph

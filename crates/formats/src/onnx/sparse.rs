@@ -69,7 +69,7 @@ impl Sparse {
         Tensor::from_bytes(dtype, self.shape.clone(), bytes.into())
     }
 
-    /// Where each value goes, in row-major order. Indices are such places, or coordinates.
+    /// The flat index of each value, in row-major order. A file has flat indices, or coordinates.
     fn places(&self, values: &Tensor) -> Result<Vec<usize>> {
         let fail = |message: String| Error::new(Kind::Syntax, message);
         let indices = self.indices.tensor()?;

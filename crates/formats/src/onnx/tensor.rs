@@ -1,7 +1,7 @@
 //! `TensorProto`: constants whose elements are read when they are needed.
 //!
 //! Elements lie in one of three places: `raw_data`, as tensors hold them; a field by type
-//! (`float_data`, …); or a file beside the model (`external.rs`). Fields by type hold:
+//! (`float_data`, …); or a file next to the model (`external.rs`). Fields by type hold:
 //!
 //! | field | element types | each entry |
 //! |---|---|---|

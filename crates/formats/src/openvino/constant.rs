@@ -25,7 +25,7 @@ use gradus_core::{Class, DType, Error, Kind, Result, Shape, Tensor};
 
 use crate::files::Files;
 
-/// Where a constant's elements are, as a `Const` layer states it.
+/// Location of a constant's elements, as a `Const` layer states it.
 #[derive(Debug)]
 pub(super) struct Placed {
     pub(super) name: String,
@@ -137,7 +137,7 @@ pub(super) fn encode(tensor: &Tensor) -> Result<Bytes> {
     }
 }
 
-/// Up to eight codes, with zeros behind them.
+/// Up to eight codes, with zeros after them.
 fn padded(chunk: &[u8]) -> [u8; 8] {
     let mut codes = [0; 8];
     codes.iter_mut().zip(chunk).for_each(|(to, from)| *to = *from);
@@ -195,32 +195,32 @@ mod tests {
 
     #[test]
     fn packed_types_are_read_as_openvino_writes_them() {
-        struct Case {
+        struct PackedCase {
             dtype: DType,
             bytes: &'static [u8],
             codes: &'static [u8],
         }
         // The bytes are those of a file that OpenVINO 2026.4 wrote for these nine elements.
         let cases = [
-            Case { dtype: DType::U1, bytes: &[0x9a, 0xda], codes: &[1, 0, 0, 1, 1, 0, 1, 0, 1] },
-            Case { dtype: DType::U2, bytes: &[0xe4, 0xe4, 0xc1], codes: &[0, 1, 2, 3, 0, 1, 2, 3, 1] },
-            Case {
+            PackedCase { dtype: DType::U1, bytes: &[0x9a, 0xda], codes: &[1, 0, 0, 1, 1, 0, 1, 0, 1] },
+            PackedCase { dtype: DType::U2, bytes: &[0xe4, 0xe4, 0xc1], codes: &[0, 1, 2, 3, 0, 1, 2, 3, 1] },
+            PackedCase {
                 dtype: DType::U3,
                 bytes: &[0x1b, 0x1b, 0x0f, 0x68, 0x4c, 0x56],
                 codes: &[0, 1, 2, 3, 4, 5, 6, 7, 1],
             },
-            Case {
+            PackedCase {
                 dtype: DType::U4,
                 bytes: &[0x10, 0x32, 0x54, 0x76, 0x48],
                 codes: &[0, 1, 2, 3, 4, 5, 6, 7, 8],
             },
-            Case {
+            PackedCase {
                 dtype: DType::U6,
                 bytes: &[1, 0x23, 0, 0x45, 0x67, 0, 0x80, 0, 0],
                 codes: &[0, 1, 2, 3, 4, 5, 6, 7, 8],
             },
         ];
-        for Case { dtype, bytes, codes } in cases {
+        for PackedCase { dtype, bytes, codes } in cases {
             let shape = Shape::vector(9);
             assert_eq!(stored_len(dtype, &shape), product(bytes.len(), 1), "{dtype}");
             let tensor = decode(dtype, shape, &Bytes::from_static(bytes)).unwrap();

@@ -67,7 +67,7 @@ pub fn read_model(text: &[u8], bin: &str, files: &Arc<dyn Files>, limits: &Limit
     let mut reading = IrReader {
         bin,
         files,
-        lines: Lines::of(document.input_text()),
+        lines: LineStarts::of(document.input_text()),
         regions: Regions::default(),
         depth: limits.max_depth,
     };
@@ -128,7 +128,7 @@ pub(super) fn child<'a>(node: XmlNode<'a>, name: &str) -> Option<XmlNode<'a>> {
     node.children().find(|child| child.tag_name().name() == name)
 }
 
-/// The text in an element, behind comments too.
+/// The text in an element, after comments too.
 pub(super) fn text_of(node: XmlNode<'_>) -> Option<XmlNode<'_>> {
     node.children().find(XmlNode::is_text)
 }
@@ -171,18 +171,18 @@ fn metadata(node: XmlNode<'_>, into: &mut Vec<(String, String)>) -> Result<()> {
     Ok(())
 }
 
-/// Where the lines of a text begin: to count them anew for every layer takes longer than all else.
-struct Lines {
+/// Offsets of the lines of a text: to count them anew for every layer takes longer than all else.
+struct LineStarts {
     starts: Vec<usize>,
     /// The last place that was asked for, and the characters before it in its line, which may be
     /// long.
     last: (usize, usize),
 }
 
-impl Lines {
-    fn of(text: &str) -> Lines {
+impl LineStarts {
+    fn of(text: &str) -> LineStarts {
         let starts = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
-        Lines { starts: starts.collect(), last: (0, 0) }
+        LineStarts { starts: starts.collect(), last: (0, 0) }
     }
 
     fn position(&mut self, node: XmlNode<'_>) -> Position {
@@ -209,9 +209,9 @@ fn key((layer, port): PortId) -> String {
 pub(super) struct IrReader<'r> {
     bin: &'r str,
     files: &'r Arc<dyn Files>,
-    lines: Lines,
+    lines: LineStarts,
     regions: Regions,
-    /// How many levels of graphs within graphs are left.
+    /// Remaining levels of graphs within graphs.
     pub(super) depth: usize,
 }
 
@@ -249,7 +249,7 @@ impl IrReader<'_> {
             let read = self.layer(&mut builder, layer, id, &edges, &mut names);
             read.map_err(|error| error.in_node(format!("layer \"{name}\"")).at(position(layer)))?;
         }
-        let leads_nowhere = |(to, edge): (&PortId, &Edge<'_>)| {
+        let leads_nowhere = |(to, edge): (&PortId, &PortEdge<'_>)| {
             let (way, (layer, port)) = match edge.read.get() {
                 false => ("to", to),
                 true if !builder.is_defined(&key(edge.from)) => ("from", &edge.from),
@@ -347,10 +347,10 @@ impl IrReader<'_> {
 }
 
 /// By input port: what leads to it.
-pub(super) type Edges<'a> = HashMap<PortId, Edge<'a>>;
+pub(super) type Edges<'a> = HashMap<PortId, PortEdge<'a>>;
 
 /// The output port at which an edge begins, and the element that says so.
-pub(super) struct Edge<'a> {
+pub(super) struct PortEdge<'a> {
     pub(super) from: PortId,
     pub(super) xml: XmlNode<'a>,
     /// True once the input port has been read.
@@ -364,7 +364,7 @@ pub(super) fn edges(net: XmlNode<'_>) -> Result<Edges<'_>> {
     for edge in list.filter(|child| child.tag_name().name() == "edge") {
         let from = (number(edge, "from-layer")?, number(edge, "from-port")?);
         let to = (number(edge, "to-layer")?, number(edge, "to-port")?);
-        if edges.insert(to, Edge { from, xml: edge, read: Cell::new(false) }).is_some() {
+        if edges.insert(to, PortEdge { from, xml: edge, read: Cell::new(false) }).is_some() {
             let (layer, port) = to;
             return Err(at(edge, Kind::Graph, format!("two edges lead to port {port} of layer {layer}")));
         }
@@ -438,7 +438,7 @@ impl IrReader<'_> {
             ));
         }
         let data = child(layer, "data").into_iter().flat_map(|data| data.attributes());
-        // Those of other namespaces are no attributes of operators.
+        // Attributes of other namespaces are none of the operator.
         let data = data.filter(|attribute| attribute.namespace().is_none());
         let mut attributes: Vec<_> = data
             .map(|a| Attribute { name: a.name().into(), content: Content::Text(a.value().into()) })

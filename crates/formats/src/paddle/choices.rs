@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::desc::OpDesc;
 
 /// Blocks of a branch, and the variables that are chosen of what they write.
-pub(super) struct Choice<'s, 'a> {
+pub(super) struct BlockChoice<'s, 'a> {
     /// The block that runs if the condition is true, and the other.
     pub(super) branches: [&'s OpDesc<'a>; 2],
     /// The variables: what either block writes, and their own names.
@@ -16,8 +16,8 @@ pub(super) struct Choice<'s, 'a> {
 #[derive(Default)]
 pub(super) struct Choices<'s, 'a> {
     /// By the place where the first variable is chosen.
-    pub(super) all: HashMap<usize, Choice<'s, 'a>>,
-    /// Places of operations that are part of them otherwise.
+    pub(super) all: HashMap<usize, BlockChoice<'s, 'a>>,
+    /// Indices of the other operations that belong to a choice.
     pub(super) within: HashSet<usize>,
 }
 
@@ -52,7 +52,8 @@ impl<'s, 'a> Choices<'s, 'a> {
             let start = *first.entry((then, other)).or_insert(place);
             choices.within.extend([then, other, place].into_iter().filter(|&part| part != start));
             let choice = choices.all.entry(start);
-            let choice = choice.or_insert_with(|| Choice { branches: [yes, no], values: <_>::default() });
+            let choice =
+                choice.or_insert_with(|| BlockChoice { branches: [yes, no], values: <_>::default() });
             choice.values.iter_mut().zip(names).for_each(|(all, name)| all.push(name));
         }
         // Something else reads what a block writes: all stay what they are.

@@ -15,11 +15,11 @@ use gradus_core::graph::{
 use gradus_core::{DType, Error, Kind, Limits, Result, Shape, Tensor};
 
 use super::OPERATORS;
-use super::choices::{Choice, Choices};
+use super::choices::{BlockChoice, Choices};
 use super::desc_parts::{Variable, read_attribute};
 use super::fields::{block_desc, op_desc, op_desc_var, program_desc, var_type_type as code, version};
 use super::names::{Argument, MISDECLARED, Renamed, renamed};
-use super::parameters::{Wanted, constants};
+use super::parameters::{WantedParameter, constants};
 use super::types::dtype_of;
 use crate::files::Files;
 use crate::wire::ByteSpan;
@@ -101,7 +101,7 @@ pub fn read_desc(bytes: &Bytes, parameters: &str, files: &Arc<dyn Files>, limits
     Ok(model)
 }
 
-/// An operator as it stands in the file.
+/// An operator of the file, undecoded.
 pub(super) struct OpDesc<'a> {
     span: ByteSpan<'a>,
     pub(super) name: &'a str,
@@ -139,7 +139,7 @@ impl<'a> OpDesc<'a> {
 /// The domain of operators that PIR has no name for.
 const OLD: &str = "old";
 
-/// Most operations that one block is the body of: each has a graph of its own.
+/// Maximum number of operations that one block is the body of: each has a graph of its own.
 const MAX_BODIES: usize = 64;
 
 /// A block while it is read.
@@ -272,7 +272,7 @@ impl<'a> DescReader<'a, '_> {
     }
 
     /// Parameters that the program declares.
-    fn parameters(&mut self) -> Result<Vec<Wanted>> {
+    fn parameters(&mut self) -> Result<Vec<WantedParameter>> {
         let mut wanted = Vec::new();
         let Some(&block) = self.blocks.first() else { return Ok(wanted) };
         for field in block.fields() {
@@ -291,9 +291,9 @@ impl<'a> DescReader<'a, '_> {
             let (Some(dtype), Some(dims)) = (dtype, dims) else {
                 return Err(span.error(Kind::Type, format!("parameter \"{name}\" has no type that says all")));
             };
-            self.charge(span, size_of::<Wanted>() + 64)?;
+            self.charge(span, size_of::<WantedParameter>() + 64)?;
             let shape = Shape::new(dims).map_err(|error| error.at(span.position()))?;
-            wanted.push(Wanted { name, dtype, shape, position: span.position() });
+            wanted.push(WantedParameter { name, dtype, shape, position: span.position() });
         }
         Ok(wanted)
     }
@@ -408,7 +408,7 @@ impl<'a> DescReader<'a, '_> {
         while inputs.last().is_some_and(Option::is_none) {
             inputs.pop();
         }
-        // The parts of a split are alike unless sections say otherwise.
+        // The parts of a split are alike unless sections give other sizes.
         let even = row.new == "split"
             && !matches!(operation.attribute("sections"), Some(Content::Ints(sections)) if !sections.is_empty());
         let of_array = || operation.values("Input").first().and_then(|name| self.types.get(name));
@@ -591,7 +591,7 @@ impl<'a> DescReader<'a, '_> {
         &mut self,
         scope: &mut BlockScope,
         operation: &OpDesc<'a>,
-        choice: &Choice<'_, 'a>,
+        choice: &BlockChoice<'_, 'a>,
     ) -> Result<()> {
         let mut attributes = Vec::new();
         let [yes, no, outputs] = &choice.values;

@@ -1,4 +1,4 @@
-//! The JSON of a program: what stands where, and at which place in the text.
+//! The JSON of a program: its structure, with positions in the text.
 
 use std::borrow::Cow;
 
@@ -110,7 +110,7 @@ pub(super) struct Tagged<'a> {
     pub(super) special: Option<Cow<'a, str>>,
 }
 
-/// The text of a file, and where its parts stand.
+/// The text of a file, which gives positions of its parts.
 #[derive(Clone, Copy)]
 pub(super) struct JsonText<'a>(&'a str);
 
@@ -146,7 +146,7 @@ impl<'a> JsonText<'a> {
         })
     }
 
-    /// Where a part stands.
+    /// Position of a part of the file.
     pub(super) fn position(self, raw: Raw<'a>) -> Position {
         self.at(self.offset(raw.get()))
     }

@@ -1,4 +1,4 @@
-//! Parameters: tensors in the `.pdiparams` file, one behind the other in the order of their names.
+//! Parameters: tensors in the `.pdiparams` file, one after the other in the order of their names.
 //!
 //! Each is, all numbers little-endian: a version (u32, 0); the number of levels of detail (u64),
 //! each a length in bytes (u64) and that many bytes; a version (u32, 0); the length (i32) of a
@@ -20,17 +20,17 @@ use crate::wire::ByteSpan;
 
 /// The parameters of a program.
 #[derive(Debug)]
-pub(super) struct Parameters {
+pub(super) struct ParameterFile {
     path: String,
     files: Arc<dyn Files>,
     /// By name: what the program declares.
-    wanted: Vec<Wanted>,
+    wanted: Vec<WantedParameter>,
     found: OnceLock<Result<Vec<Tensor>>>,
 }
 
 /// A parameter that a program declares.
 #[derive(Debug)]
-pub(super) struct Wanted {
+pub(super) struct WantedParameter {
     pub(super) name: String,
     pub(super) dtype: DType,
     pub(super) shape: Shape,
@@ -40,7 +40,7 @@ pub(super) struct Wanted {
 /// A parameter that will be read from the file.
 #[derive(Debug)]
 struct Parameter {
-    all: Arc<Parameters>,
+    all: Arc<ParameterFile>,
     index: usize,
 }
 
@@ -48,12 +48,12 @@ struct Parameter {
 pub(super) fn constants(
     path: &str,
     files: &Arc<dyn Files>,
-    mut wanted: Vec<Wanted>,
+    mut wanted: Vec<WantedParameter>,
 ) -> impl Iterator<Item = (String, Constant)> {
     wanted.sort_by(|a, b| a.name.cmp(&b.name));
     let named: Vec<_> =
         wanted.iter().map(|wanted| (wanted.name.clone(), wanted.dtype, wanted.shape.clone())).collect();
-    let all = Parameters { path: path.to_owned(), files: files.clone(), wanted, found: OnceLock::new() };
+    let all = ParameterFile { path: path.to_owned(), files: files.clone(), wanted, found: OnceLock::new() };
     let all = Arc::new(all);
     named.into_iter().enumerate().map(move |(index, (name, dtype, shape))| {
         (name, Constant::stored(dtype, shape, Arc::new(Parameter { all: all.clone(), index })))
@@ -76,7 +76,7 @@ impl Stored for Parameter {
     }
 }
 
-impl Parameters {
+impl ParameterFile {
     fn read(&self) -> Result<Vec<Tensor>> {
         let file = self.files.open(&self.path)?;
         self.tensors(&file).map_err(|error| error.in_file(&self.path))
@@ -139,7 +139,7 @@ impl<'a> ParameterReader<'a> {
         }
     }
 
-    fn tensor(&mut self, wanted: &Wanted) -> Result<Tensor> {
+    fn tensor(&mut self, wanted: &WantedParameter) -> Result<Tensor> {
         self.version()?;
         for _ in 0..self.number::<8>()? {
             let len = self.number::<8>()?;

@@ -12,7 +12,7 @@ use gradus_core::{Error, Kind, Limits, Result, Shape};
 
 use super::json::{Block, Document, JsonOperation, JsonOutput, JsonRegion, JsonText, NEWEST_VERSION, Raw};
 use super::names::MISDECLARED;
-use super::parameters::{Wanted, constants};
+use super::parameters::{WantedParameter, constants};
 use super::types::TypedValue;
 use super::{OPERATORS, attribute, types};
 use crate::files::Files;
@@ -128,7 +128,7 @@ pub fn read_program(
 struct PirScope {
     builder: Builder,
     /// By key.
-    parameters: Vec<(String, Wanted)>,
+    parameters: Vec<(String, WantedParameter)>,
     /// Columns and keys of outputs.
     fetched: Vec<(i64, String)>,
     depth: usize,
@@ -217,7 +217,7 @@ impl<'a> PirReader<'a, '_> {
                 let states = written.iter().map(|&array| Some(self.state(array)));
                 if name == "while" {
                     inputs.extend(states);
-                    // In the form of a loop without a greatest number of runs.
+                    // A loop without a maximum number of iterations has this form.
                     inputs.insert(0, None);
                 }
                 attributes.extend(self.bodies(scope, name, operation, &written)?);
@@ -461,7 +461,9 @@ impl<'a> PirReader<'a, '_> {
                 format!("cannot read parameter \"{name}\": it is in an inner block, expected the main one"),
             ));
         }
-        scope.parameters.push((key(output.id), Wanted { name, dtype, shape: Shape::new(dims)?, position }));
+        scope
+            .parameters
+            .push((key(output.id), WantedParameter { name, dtype, shape: Shape::new(dims)?, position }));
         Ok(())
     }
 

@@ -7,7 +7,7 @@ use gradus_core::{DType, Error, Kind, Result};
 use super::fields::var_type_type as code;
 use super::json::{JsonText, Raw, Tagged};
 
-/// The types of the values that a value of PIR is: a list of tensors is so many.
+/// The type of a PIR value, or of each tensor of a list.
 pub(super) enum TypedValue {
     One(Option<Type>),
     List(Vec<Option<Type>>),

@@ -14,7 +14,7 @@ use super::compiler::{self, CompileTarget};
 use super::memory::{CudaMemory, Current, Pinned, Pool, Spare};
 use super::program::{Entry, KernelProgram};
 use super::work::{
-    Arguments, CAPACITY, Elements, FEW, Launcher, Parameters, SHORT, ShortArray, THREADS, copy,
+    Arguments, CAPACITY, Elements, FEW, KernelParameters, Launcher, SHORT, ShortArray, THREADS, copy,
 };
 use crate::device::{Array, Backend, Device, DeviceKind, DeviceReport, Info, check_read};
 use crate::engine;
@@ -318,7 +318,7 @@ impl Driver {
 }
 
 /// Memory of a fill until its kernels have run.
-struct Workspace {
+struct DriverWorkspace {
     list: CudaMemory,
     pinned: Pinned,
     kept: Vec<CudaMemory>,
@@ -374,7 +374,7 @@ impl Driver {
 
 impl Launcher for Driver {
     type Memory = CudaMemory;
-    type Workspace = Workspace;
+    type Workspace = DriverWorkspace;
 
     fn address(&self, memory: &CudaMemory) -> u64 {
         memory.address(&self.0.stream)
@@ -391,7 +391,7 @@ impl Launcher for Driver {
         self.wait()
     }
 
-    fn workspace(&self) -> Result<Workspace> {
+    fn workspace(&self) -> Result<DriverWorkspace> {
         let kept = self.0.lists.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let (list, pinned) = if let Some(kept) = kept {
             kept
@@ -401,14 +401,14 @@ impl Launcher for Driver {
             let fails = self.failed("cannot allocate memory of the processor");
             (list, Pinned::new(&self.0.stream).map_err(fails)?)
         };
-        Ok(Workspace { list, pinned, kept: Vec::new() })
+        Ok(DriverWorkspace { list, pinned, kept: Vec::new() })
     }
 
-    fn doubts(&self, workspace: &Workspace) -> [u64; 2] {
+    fn doubts(&self, workspace: &DriverWorkspace) -> [u64; 2] {
         [self.address(&workspace.list), workspace.pinned.first_doubts()]
     }
 
-    fn copied(&self, workspace: &mut Workspace, bytes: &[u8]) -> Result<u64> {
+    fn copied(&self, workspace: &mut DriverWorkspace, bytes: &[u8]) -> Result<u64> {
         let near = workspace.pinned.copied(bytes);
         if let Some(near) = near
             && u64_of(bytes.len()) <= SHORT
@@ -426,8 +426,8 @@ impl Launcher for Driver {
         Ok(address)
     }
 
-    fn finish(&self, workspace: Workspace) -> Result<Option<Vec<u64>>> {
-        let Workspace { mut list, mut pinned, kept } = workspace;
+    fn finish(&self, workspace: DriverWorkspace) -> Result<Option<Vec<u64>>> {
+        let DriverWorkspace { mut list, mut pinned, kept } = workspace;
         self.wait()?;
         drop(kept);
         let first = pinned.doubts();
@@ -440,7 +440,7 @@ impl Launcher for Driver {
         Ok(doubts)
     }
 
-    fn launch<P: Parameters>(
+    fn launch<P: KernelParameters>(
         &self,
         program: KernelProgram,
         entry: Entry,

@@ -15,7 +15,7 @@ use libloading::Library;
 
 use super::compiler::{self, CompileTarget};
 use super::program::{self, Entry, KernelForm, KernelProgram, TEXT};
-use super::work::{ALONE, CAPACITY, Elements, FEW, LAUNCHED, Launcher, Parameters, SHORT, THREADS};
+use super::work::{ALONE, CAPACITY, Elements, FEW, KernelParameters, LAUNCHED, Launcher, SHORT, THREADS};
 use crate::device::{Backend, DeviceReport};
 use crate::engine;
 use crate::plan::AnyPlan;
@@ -97,7 +97,7 @@ struct Emulated<'a> {
 type Bytes = RefCell<Vec<u128>>;
 
 /// Memory of the processor in place of a device's.
-struct Workspace {
+struct EmulatedWorkspace {
     list: Bytes,
     first: Bytes,
     kept: Vec<Bytes>,
@@ -114,7 +114,7 @@ fn words(memory: &Bytes, count: usize) -> Vec<u64> {
 
 impl Launcher for Emulated<'_> {
     type Memory = Bytes;
-    type Workspace = Workspace;
+    type Workspace = EmulatedWorkspace;
 
     fn address(&self, memory: &Bytes) -> u64 {
         u64_of(memory.borrow_mut().as_mut_ptr().expose_provenance())
@@ -126,17 +126,17 @@ impl Launcher for Emulated<'_> {
         Ok(())
     }
 
-    fn workspace(&self) -> Result<Workspace> {
+    fn workspace(&self) -> Result<EmulatedWorkspace> {
         let [mut list, first] = [8 * (1 + CAPACITY), 8 * u64_of(FEW)].map(allocated);
         self.write(&mut list, 0, &[0; 8])?;
-        Ok(Workspace { list, first, kept: Vec::new() })
+        Ok(EmulatedWorkspace { list, first, kept: Vec::new() })
     }
 
-    fn doubts(&self, workspace: &Workspace) -> [u64; 2] {
+    fn doubts(&self, workspace: &EmulatedWorkspace) -> [u64; 2] {
         [&workspace.list, &workspace.first].map(|memory| self.address(memory))
     }
 
-    fn copied(&self, workspace: &mut Workspace, bytes: &[u8]) -> Result<u64> {
+    fn copied(&self, workspace: &mut EmulatedWorkspace, bytes: &[u8]) -> Result<u64> {
         let mut memory = allocated(u64_of(bytes.len()));
         self.write(&mut memory, 0, bytes)?;
         let address = self.address(&memory);
@@ -144,7 +144,7 @@ impl Launcher for Emulated<'_> {
         Ok(address)
     }
 
-    fn finish(&self, workspace: Workspace) -> Result<Option<Vec<u64>>> {
+    fn finish(&self, workspace: EmulatedWorkspace) -> Result<Option<Vec<u64>>> {
         let count = words(&workspace.list, 1)[0];
         let doubts = (count <= CAPACITY).then(|| words(&workspace.list, usize_of(1 + count))[1..].to_vec());
         let few = FEW.min(usize_of(count));
@@ -156,7 +156,7 @@ impl Launcher for Emulated<'_> {
         self.alone
     }
 
-    fn launch<P: Parameters>(
+    fn launch<P: KernelParameters>(
         &self,
         program: KernelProgram,
         entry: Entry,
@@ -264,7 +264,7 @@ fn few_powers_span_all_exponents() {
 #[test]
 fn few_powers_near_ties_are_decided() {
     let Some(library) = &*KERNELS else { return };
-    // Element 724,734 lies 2^-50.2 of itself beside the middle of two floats.
+    // Element 724,734 lies 2^-50.2 of itself away from the middle of two floats.
     let plan =
         LogspacePlan::new(Number::Int(10), Number::Int(0), Number::Int(9), 1_000_000, true, DType::F32);
     let report = filled_as::<f32>(Emulated { library, alone: ALONE }, &plan.unwrap(), 0, 1_000_000);

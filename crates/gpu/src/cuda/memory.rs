@@ -65,7 +65,7 @@ unsafe impl Sync for Pool {}
 
 #[allow(unsafe_code, reason = "functions of the driver are called")]
 impl Pool {
-    /// A store that keeps so many bytes; nothing if the device has none.
+    /// A store that keeps at most `kept` bytes; nothing if the device has none.
     pub(super) fn new(context: &Arc<CudaContext>, mut kept: u64) -> Result<Option<Pool>, DriverError> {
         if !context.has_async_alloc() {
             return Ok(None);
@@ -206,7 +206,7 @@ impl Spare {
     /// The most bytes that are kept.
     const MOST: usize = 1 << 26;
 
-    /// The length of the pieces that so many bytes are taken from, so that they are found again.
+    /// The length of the pieces from which `bytes` bytes are taken, so that they are found again.
     pub(super) fn length(bytes: u64) -> u64 {
         bytes.next_power_of_two().max(512)
     }
@@ -259,7 +259,7 @@ pub(super) struct CudaMemory {
     /// Nothing only while it is dropped.
     slice: Option<CudaSlice<u8>>,
     lent: AtomicBool,
-    /// Where it is kept when it is dropped.
+    /// Pool that takes the memory when it is dropped.
     home: Option<Arc<Spare>>,
 }
 
@@ -269,24 +269,24 @@ impl CudaMemory {
         CudaMemory { slice: Some(slice), lent: AtomicBool::new(false), home }
     }
 
-    /// Where it is.
+    /// Its address in the device.
     pub(super) fn address(&self, stream: &CudaStream) -> u64 {
         self.slice.as_ref().map_or(0, |slice| slice.device_ptr(stream).0)
     }
 
-    /// Where it is, for others, who may read it on streams of theirs until it is dropped.
+    /// Its address for other libraries, which may read it on streams of theirs until it is dropped.
     pub(super) fn lend(&self, stream: &CudaStream) -> u64 {
         self.lent.store(true, Ordering::Relaxed);
         self.address(stream)
     }
 
-    /// So many bytes from one on.
+    /// The `bytes` bytes that start at `at`.
     pub(super) fn part(&self, at: u64, bytes: usize) -> Result<CudaView<'_, u8>, DriverError> {
         let part = self.slice.as_ref().and_then(|slice| slice.try_slice(range(at, bytes)));
         part.ok_or(BEYOND)
     }
 
-    /// The same, to be written.
+    /// The `bytes` bytes that start at `at`, to be written.
     pub(super) fn part_mut(&mut self, at: u64, bytes: usize) -> Result<CudaViewMut<'_, u8>, DriverError> {
         let part = self.slice.as_mut().and_then(|slice| slice.try_slice_mut(range(at, bytes)));
         part.ok_or(BEYOND)

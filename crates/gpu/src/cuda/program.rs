@@ -5,7 +5,7 @@ use gradus_core::convert::u64_of;
 use gradus_core::float::Format;
 use gradus_kernels::prepared::{AFFINE_BLOCK, has_long_mantissa};
 
-use super::work::{Arguments, Parameters, ShortArray, THREADS};
+use super::work::{Arguments, KernelParameters, ShortArray, THREADS};
 use crate::device::PlanFields;
 
 /// How a kernel makes elements.

@@ -16,14 +16,14 @@ use crate::engine::{Memory, Rest};
 use crate::plan::AnyPlan;
 
 /// A type of a parameter, as kernels declare it.
-trait Declared {
+trait CudaType {
     /// A declaration of a name.
     fn declared(name: &str) -> String;
 }
 
 macro_rules! declared {
     ($($rust:ty: $c:literal),*) => {
-        $(impl Declared for $rust {
+        $(impl CudaType for $rust {
             fn declared(name: &str) -> String {
                 [$c, " ", name].concat()
             }
@@ -33,19 +33,19 @@ macro_rules! declared {
 
 declared!(u64: "u64", i64: "i64", f64: "double");
 
-impl<T: Declared, const COUNT: usize> Declared for [T; COUNT] {
+impl<T: CudaType, const COUNT: usize> CudaType for [T; COUNT] {
     fn declared(name: &str) -> String {
         T::declared(&format!("{name}[{COUNT}]"))
     }
 }
 
 /// Parameters of a launch.
-pub(crate) trait Parameters: DeviceRepr {
-    /// The same struct in the language of the kernels.
+pub(crate) trait KernelParameters: DeviceRepr {
+    /// The declaration of the struct in the language of the kernels.
     fn declaration() -> String;
 }
 
-/// Declares [`Parameters`], here and in the text of the kernels.
+/// Declares [`KernelParameters`], here and in the text of the kernels.
 macro_rules! parameters {
     ($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $field:ident: $type:ty,)* }) => {
         $(#[$about])*
@@ -55,7 +55,7 @@ macro_rules! parameters {
             $($(#[$doc])* pub(super) $field: $type,)*
         }
 
-        impl Parameters for $name {
+        impl KernelParameters for $name {
             fn declaration() -> String {
                 let (name, size) = (stringify!($name), size_of::<$name>());
                 let fields = [$(<$type>::declared(stringify!($field))),*].join(";\n");
@@ -84,9 +84,9 @@ parameters! {
         out: u64,
         /// The index of the first element to write.
         from: u64,
-        /// The index behind the last one; of a `Put`, the number of entries.
+        /// The index after the last one; of a `Put`, the number of entries.
         to: u64,
-        /// A number, and the indices of so many elements that are not certain.
+        /// A number of elements that are not certain, followed by their indices.
         doubts: u64,
         /// The room of that list.
         capacity: u64,
@@ -111,10 +111,10 @@ parameters! {
         line_step: [u64; 3],
         above: [u64; 3],
         below: [u64; 3],
-        /// 128 bits, half of them behind the point: the number at `from` and the step of a run.
+        /// 128 bits, half of them after the point: the number at `from` and the step of a run.
         run_first: [u64; 2],
         run_step: [u64; 2],
-        /// Less than so many units of 2^-32 behind the point leave an integer in doubt.
+        /// A fraction below this many units of 2^-32 leaves an integer in doubt.
         doubtful: u64,
         /// Bits of integers that are flipped.
         flipped: u64,
@@ -145,7 +145,7 @@ pub(crate) trait Launcher {
     /// Memory of an array, which is given back when it is dropped.
     type Memory;
 
-    /// Needs of a fill beside the array: a list of doubts, whose first ones are in memory of the
+    /// Needs of a fill besides the array: a list of doubts, whose first ones are in memory of the
     /// processor too, and memory until all kernels have run.
     type Workspace;
 
@@ -169,8 +169,8 @@ pub(crate) trait Launcher {
         ALONE
     }
 
-    /// Runs a kernel with so many blocks of [`THREADS`] threads.
-    fn launch<P: Parameters>(
+    /// Runs a kernel with `blocks` blocks of [`THREADS`] threads.
+    fn launch<P: KernelParameters>(
         &self,
         program: KernelProgram,
         entry: Entry,
@@ -362,7 +362,7 @@ impl<L: Launcher> Launches<'_, L> {
                 continue;
             };
             let [run_first, run_step] = [run.start, run.step].map(halves);
-            // The kernel looks at the upper half of what is behind the point.
+            // The kernel looks at the upper half of the fraction.
             let doubtful = run.doubtful(0).div_ceil(1 << 32);
             let given = Arguments { run_first, run_step, doubtful, flipped: run.flipped, ..given };
             self.fill(KernelForm::IntAffine, indices, &given)?;

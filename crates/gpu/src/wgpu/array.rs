@@ -39,7 +39,7 @@ const GROUP: u64 = 256;
 const COPIED: u64 = 64 << 20;
 
 impl WgpuArray {
-    /// New memory, for so many elements, which are so many bytes.
+    /// New memory for `len` elements of `bytes` bytes together.
     pub(super) fn new(open: &Arc<OpenAdapter>, dtype: DType, len: u64, bytes: u64) -> Result<WgpuArray> {
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC;
         let words = buffer(open, bytes.next_multiple_of(VECTOR).max(VECTOR), usage);
@@ -51,7 +51,7 @@ impl WgpuArray {
         u64_of(self.dtype.bits() / 8)
     }
 
-    /// The buffer's words that hold so many elements from index `lo` on, which is a multiple of
+    /// The buffer's words that hold `count` elements from index `lo` on, which is a multiple of
     /// [`PART`].
     fn window(&self, lo: u64, count: u64) -> wgpu::BindingResource<'_> {
         let size = (count * self.width()).next_multiple_of(VECTOR);
@@ -127,7 +127,7 @@ impl WgpuArray {
         self.open.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default())
     }
 
-    /// Copies bytes of a buffer to the processor, behind some commands; both ends are multiples of
+    /// Copies bytes of a buffer to the processor, after some commands; both ends are multiples of
     /// four.
     fn copy(
         &self,
@@ -158,7 +158,7 @@ fn buffer(open: &OpenAdapter, size: u64, usage: wgpu::BufferUsages) -> wgpu::Buf
 /// Parts that the device makes before their doubts are read.
 const TOGETHER: usize = 16;
 
-/// Runs a pipeline for at least so many invocations.
+/// Runs a pipeline for at least `invocations` invocations.
 fn dispatch(
     encoder: &mut wgpu::CommandEncoder,
     pipeline: &wgpu::ComputePipeline,

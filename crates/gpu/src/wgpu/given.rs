@@ -11,7 +11,7 @@ use crate::plan::AnyPlan;
 /// 192 bits, two's complement, the lowest first.
 pub(super) type WideNumber = [u32; 6];
 
-/// Which shader makes the elements.
+/// The shader that makes the elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Shader {
     Wrapping,
@@ -22,13 +22,13 @@ pub(super) enum Shader {
 /// A plan, ready to be given to a shader part by part.
 #[derive(Debug)]
 pub(super) enum ShaderSource {
-    /// Floats on a line, of a plan of so many elements.
+    /// Floats on a line, of a plan of as many elements as the number says.
     Floats(Line, u64),
     /// Integers on a line.
     Integers(IntAffine),
     /// Codes modulo a power of two.
     Wrapping(Wrapping),
-    /// Powers, and the codes of those before and behind the line.
+    /// Powers, and the codes of those before and after the line.
     Powers(Box<Tables>, [u64; 2]),
 }
 
@@ -61,7 +61,7 @@ impl ShaderSource {
         }
     }
 
-    /// The shader parameters for so many elements from index `lo` on.
+    /// The shader parameters for `count` elements from index `lo` on.
     pub(super) fn part(&self, lo: u64, count: u64) -> GivenPart {
         let mut given = Given { count: low(count), ..Given::default() };
         let mut tables = vec![[0; 4]];

@@ -13,7 +13,7 @@ pub struct OutputCheck {
     pub name: String,
     /// The elements that were compared.
     pub elements: u64,
-    /// How many of them differ.
+    /// Number of elements that differ.
     pub differing: u64,
     /// The largest difference in units in the last place; of NaN, text and complex numbers, the
     /// largest integer.
@@ -59,7 +59,7 @@ impl OutputCheck {
     }
 
     /// The order of comparisons by what they mean: other types and texts, then the largest
-    /// difference beside the largest magnitude, then that in units in the last place.
+    /// difference relative to the largest magnitude, then that in units in the last place.
     pub(super) fn severity(&self) -> (bool, u64, u64) {
         let apart = self.types.is_some() || (self.ulps == u64::MAX && self.relative == 0.0);
         // Bits of numbers of at least zero are in their order.
@@ -198,8 +198,8 @@ mod tests {
 
     use super::*;
 
-    /// Numbers that larger ones cancel to are far apart in units in the last place, and near beside
-    /// the others; NaN, and complex numbers that differ, are not near.
+    /// Numbers that larger ones cancel to are far apart in units in the last place, and near
+    /// relative to the others; NaN, and complex numbers that differ, are not near.
     #[test]
     fn comparisons_are_ordered_by_the_difference_beside_the_largest_magnitude() {
         let check = |before: &[f32], after: &[f32]| {

@@ -7,7 +7,7 @@ use gradus_core::graph::{Type, ValueId};
 use gradus_core::tensor::byte_len;
 use gradus_core::{DType, Error, Kind, Limits, Number, Result, Shape, Tensor, Value};
 
-use super::Inputs;
+use super::NamedValues;
 use super::plan::{Draw, Needed, PlannedRun, SizeChoice, binding, label, open_names};
 use crate::convert::Rules;
 use crate::fact::{Fact, TensorFact};
@@ -17,7 +17,8 @@ use gradus_engine::infer::{Inference, InputFact, Sizes};
 /// Floats in every third run: zeros, ones, and numbers whose products overflow and underflow.
 const EXTREME: [f64; 8] = [0.0, -0.0, 1.0, -1.0, 3e4, -3e4, 1e-5, -1e-5];
 
-/// Most elements of all inputs under a binding of any sizes; with more, sizes are small.
+/// Maximum number of elements of all inputs under a binding of any sizes; with more, sizes are
+/// small.
 const MAX_ELEMENTS: usize = 1 << 18;
 
 /// Small sizes.
@@ -37,7 +38,7 @@ impl Model {
         random: &mut fastrand::Rng,
         (planned, tried, needed): (&PlannedRun, usize, &Needed),
         limits: Limits,
-    ) -> Result<Option<(Inputs, String)>> {
+    ) -> Result<Option<(NamedValues, String)>> {
         let graph = self.graph();
         let ids = graph.inputs().iter().filter(|id| graph.constant(**id).is_none());
         let facts = |random: &mut fastrand::Rng, sizes| {
@@ -112,7 +113,7 @@ impl Maker<'_> {
     }
 
     fn tensor(&mut self, dtype: DType, shape: Shape) -> Result<Value> {
-        /// Bytes of a tensor beside its elements, and of a text.
+        /// Bytes of a tensor besides its elements, and of a text.
         const ROOM: usize = 64;
         let each = if dtype == DType::String { product(shape.len(), ROOM) } else { byte_len(dtype, &shape) };
         self.limits.allow_bytes(self.bytes, each)?;

@@ -98,14 +98,14 @@ pub struct Parting {
     pub after: String,
 }
 
-type Inputs = Vec<(String, Value)>;
+type NamedValues = Vec<(String, Value)>;
 
 /// Runs the first model on its inputs, and returns its outputs by name.
-type First<'a> = dyn FnMut(&Inputs) -> Result<HashMap<String, Value>> + 'a;
+type First<'a> = dyn FnMut(&NamedValues) -> Result<HashMap<String, Value>> + 'a;
 
 /// Runs the second model on its inputs, and returns the outputs of these names; nothing if other
 /// inputs are to be tried.
-type Second<'a> = dyn FnMut(&Inputs, &[&str]) -> Result<Option<HashMap<String, Value>>> + 'a;
+type Second<'a> = dyn FnMut(&NamedValues, &[&str]) -> Result<Option<HashMap<String, Value>>> + 'a;
 
 /// The outputs of two models, compared.
 pub(crate) struct Compared {
@@ -116,7 +116,7 @@ pub(crate) struct Compared {
     /// Why the second model did not run where the first did.
     pub(crate) failed: Option<Error>,
     /// The inputs of both models in the first run that has a difference.
-    differing: Option<(Inputs, Inputs)>,
+    differing: Option<(NamedValues, NamedValues)>,
 }
 
 impl Model {
@@ -152,8 +152,8 @@ impl Model {
     /// Compares the outputs of both models for random inputs.
     pub(crate) fn compare(&self, other: &Model, options: &CheckOptions) -> Result<Compared> {
         let (first, second) = (self.program(&[])?, other.program(&[])?);
-        let mut first = |inputs: &Inputs| run(&first, inputs);
-        let mut second = |inputs: &Inputs, _: &[&str]| run(&second, inputs).map(Some);
+        let mut first = |inputs: &NamedValues| run(&first, inputs);
+        let mut second = |inputs: &NamedValues, _: &[&str]| run(&second, inputs).map(Some);
         self.compare_runs(other, options, &mut first, &mut second)
     }
 
@@ -166,8 +166,8 @@ impl Model {
     ) -> Result<Compared> {
         let program = |model: &Model| model.program_within(&[], &schedule.time);
         let (first, second) = (program(self)?, program(other)?);
-        let mut first = |inputs: &Inputs| run(&first, inputs);
-        let mut second = |inputs: &Inputs, _: &[&str]| run(&second, inputs).map(Some);
+        let mut first = |inputs: &NamedValues| run(&first, inputs);
+        let mut second = |inputs: &NamedValues, _: &[&str]| run(&second, inputs).map(Some);
         let (given, seed) = (&options.sizes, options.seed);
         self.compare_all(other, (given, seed), schedule, &mut first, &mut second)
     }
@@ -227,7 +227,7 @@ impl Model {
                     }
                 };
                 let renamed = inputs.iter().map(|(name, value)| names[name].given(value));
-                let renamed = renamed.collect::<Result<Inputs>>()?;
+                let renamed = renamed.collect::<Result<NamedValues>>()?;
                 let after = match second(&renamed, &wanted) {
                     Ok(Some(after)) => after,
                     Ok(None) => continue,
@@ -281,7 +281,7 @@ impl Model {
     }
 
     /// The first value of both models that differs; nothing if the runs of all values fail.
-    fn parting(&self, other: &Model, inputs: &Inputs, renamed: &Inputs) -> Option<Parting> {
+    fn parting(&self, other: &Model, inputs: &NamedValues, renamed: &NamedValues) -> Option<Parting> {
         let (graph, other_graph) = (self.graph(), other.graph());
         let computed = |id: &ValueId| !graph.value(*id).name.is_empty();
         let outputs = graph.nodes().iter().flat_map(|node| node.outputs.iter().flatten().copied());
@@ -351,7 +351,7 @@ fn in_second(other: &Model, error: Error) -> Error {
     }
 }
 
-fn run(program: &Program, inputs: &Inputs) -> Result<HashMap<String, Value>> {
+fn run(program: &Program, inputs: &NamedValues) -> Result<HashMap<String, Value>> {
     let outputs = program.run(inputs.iter().map(|(name, value)| (name, value.clone())))?;
     Ok(outputs.iter().map(|(name, value)| (name.to_string(), value.clone())).collect())
 }

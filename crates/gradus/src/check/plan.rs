@@ -33,7 +33,7 @@ pub(crate) enum SizeChoice {
     Zero(String),
     /// Random numbers.
     Between(Range<i64>),
-    /// Those that the model declares: none is open.
+    /// The sizes that the model declares: no dimension is open.
     Declared,
 }
 

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use gradus_core::graph::{Graph, Origin, ValueId};
 use gradus_core::{Error, Kind, Result, Value};
 
-use super::{CheckOptions, Compared, Inputs, OutputCheck, run};
+use super::{CheckOptions, Compared, NamedValues, OutputCheck, run};
 use crate::model::Model;
 use crate::program::Replaces;
 
@@ -40,8 +40,9 @@ pub struct RuntimeCheck {
     pub refused: Option<Error>,
 }
 
-/// A value that a node computes in a runtime, beside the exact result for the inputs that the
-/// runtime gave the node: the difference is the node's own, and not that of the nodes before it.
+/// A value that a node computes in a runtime, compared with the exact result for the inputs that
+/// the runtime gave the node: the difference is the node's own, and not that of the nodes before
+/// it.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct NodeCheck {
@@ -119,9 +120,10 @@ impl Model {
         let (before, after) = (self.file()?, folded.file()?);
         let graph = self.graph();
         let names: Vec<_> = graph.outputs().iter().map(|&id| &*graph.value(id).name).collect();
-        let mut first = |inputs: &Inputs| by_name(&names, runtime.run(before, inputs, &names)?);
-        let mut second =
-            |inputs: &Inputs, names: &[&str]| by_name(names, runtime.run(after, inputs, names)?).map(Some);
+        let mut first = |inputs: &NamedValues| by_name(&names, runtime.run(before, inputs, &names)?);
+        let mut second = |inputs: &NamedValues, names: &[&str]| {
+            by_name(names, runtime.run(after, inputs, names)?).map(Some)
+        };
         let Compared { runs, outputs, .. } = self.compare_runs(folded, options, &mut first, &mut second)?;
         Ok((runs, outputs))
     }
@@ -154,7 +156,7 @@ fn computed(graph: &Graph) -> Vec<(ValueId, &str)> {
 fn given(
     runtime: &dyn Runtime,
     file: &Path,
-    inputs: &Inputs,
+    inputs: &NamedValues,
     shown: &[(ValueId, &str)],
 ) -> Result<HashMap<usize, (String, Value)>> {
     let names: Vec<_> = shown.iter().map(|(_, name)| *name).collect();

@@ -266,7 +266,7 @@ impl Contract {
         self.parameters.iter().map(|(index, name)| (&*self.symbols.symbols()[*index].name, &**name))
     }
 
-    /// Conditions that sizes must meet, beside that each axis has its size.
+    /// Conditions that sizes must meet, besides that each axis has its size.
     pub fn conditions(&self) -> &[ContractCondition] {
         &self.conditions
     }

@@ -24,7 +24,7 @@ const WORDS: &str = "\
     thread_local throw trait transaction_safe true try tuple type typedef typeid typename typeof \
     typeof_unqual union unix unsafe unsigned unsized use using usize virtual void volatile wchar_t \
     where while with xor xor_eq yield";
-/// Most characters of a name, before it is made unique.
+/// Maximum number of characters of a name, before it is made unique.
 const LONGEST: usize = 60;
 /// Endings of the fields of an output.
 const ENDINGS: [&str; 6] = ["", "_min", "_max", "_bytes", "_bytes_min", "_bytes_max"];

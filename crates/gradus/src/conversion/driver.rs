@@ -124,7 +124,7 @@ fn writer_of(conversion: &ConversionState<'_>, target: &GraphWriter, node: &Node
     if from == to && row.is_some_and(|row| row.is_lowered() && dropped(row)) {
         return Ok(Writer::Context(graph_of));
     }
-    // Operators of ONNX that are lowered stay where the operator set has them, unless another
+    // Operators of ONNX that are lowered are kept where the operator set has them, unless another
     // standard is the target in the end; those of ONNX Runtime stay if it will run them.
     let stays = |row: &operators::Row| match row.domain {
         "" => !conversion.lowers && target.signature(row.name).is_some(),

@@ -35,7 +35,7 @@ pub(crate) fn expanded(
     let mut names = NamePool::default();
     take_names(&model.graph, &mut names);
     let mut expansion = Expansion { functions, limits, names, depth: 0, values: 0 };
-    let keys: Keys = model.graph.values().iter().map(|info| info.name.clone()).collect();
+    let keys: BodyKeys = model.graph.values().iter().map(|info| info.name.clone()).collect();
     let scope = Scope { graph: &model.graph, keys: &keys, call: None };
     let graph = expansion.graph(&scope, Builder::new(model.graph.name()))?;
     let mut expanded = model.with_graph(graph);
@@ -49,7 +49,7 @@ fn take_names(graph: &Graph, names: &mut NamePool) {
 }
 
 /// The names of a graph's values in the graph that is written; that of a missing one is empty.
-type Keys = Vec<Arc<str>>;
+type BodyKeys = Vec<Arc<str>>;
 
 /// A graph whose nodes are written.
 #[derive(Clone, Copy)]
@@ -180,7 +180,7 @@ impl<'m> Expansion<'m> {
     }
 
     fn subgraph(&mut self, scope: &Scope<'_>, inner: &Graph) -> Result<Arc<Graph>> {
-        let mut keys: Keys = Vec::with_capacity(inner.values().len());
+        let mut keys: BodyKeys = Vec::with_capacity(inner.values().len());
         for id in inner.ids() {
             let info = inner.value(id);
             keys.push(if info.origin == Origin::Capture {
@@ -248,7 +248,7 @@ impl<'m> Expansion<'m> {
         let named = |(key, info): (Option<Arc<str>>, &graph::ValueInfo)| {
             key.unwrap_or_else(|| names.fresh(&format!("{}/{}", call.name, info.name)))
         };
-        let keys: Keys = keys.into_iter().zip(body.values()).map(named).collect();
+        let keys: BodyKeys = keys.into_iter().zip(body.values()).map(named).collect();
         let inner = Scope { graph: body, keys: &keys, call: Some(&call) };
         self.depth += 1;
         self.nodes(&inner, builder)?;

@@ -234,7 +234,7 @@ fn item_outputs(
     Ok(())
 }
 
-/// Describes what the file says beside its graph.
+/// Describes what the file says besides its graph.
 pub(crate) fn lost(model: &Model, conversion: &mut ConversionState<'_>) {
     let source = model.source();
     if source.standard == Standard::Onnx && conversion.to != Standard::Onnx {

@@ -289,7 +289,7 @@ impl Model {
     }
 
     /// The model in another standard or operator set; `lowers` if operators of ONNX that are
-    /// lowered do not stay. Defaults of inputs become constants where the target needs them.
+    /// lowered are not kept. Defaults of inputs become constants where the target needs them.
     fn converted(
         &self,
         to: Standard,

@@ -48,7 +48,7 @@ fn same_meaning(cx: &ConvertContext<'_, '_>, from: Form, to: Form) -> Result<()>
             )));
         }
     }
-    // Other defaults say how these work without the attribute.
+    // RoiAlign without the attribute means something else if the defaults differ.
     let attribute = "coordinate_transformation_mode";
     let differs = from.default_of(attribute).is_some() != to.default_of(attribute).is_some();
     if name == "RoiAlign" && differs && cx.attributes.get(attribute).is_none() {
@@ -105,7 +105,7 @@ fn count_axes_from_first(
         match content {
             Content::Int(axis) if *attribute == "axis" => *axis = i64_of(cx.axis(*axis, 0)?),
             Content::Ints(axes) if *attribute == "axes" => {
-                // Those that Unsqueeze adds count.
+                // Axes that Unsqueeze adds count.
                 let rank = if name == "Unsqueeze" { rank + axes.len() } else { rank };
                 for axis in Arc::make_mut(axes) {
                     *axis = i64_of(axis_of(*axis, rank)?);
@@ -222,7 +222,7 @@ fn newest_inputs(
     Ok(inputs)
 }
 
-/// The same operator in the operator set that is written.
+/// Writes the operator of the source in the operator set of the target.
 pub(crate) fn same(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (node, name): (&Node, &str) = (cx.node, &cx.node.operator.name);
     let (from, to) = (cx.attributes.form(), cx.target.form(name));

@@ -32,7 +32,7 @@ impl Model {
                 // The nodes that are not run in the newest set say more.
                 Err(error) => return Err(refused.unwrap_or(error)),
             };
-            let mut search = Search::new(runtime, &converted.model)?;
+            let mut search = ObstacleSearch::new(runtime, &converted.model)?;
             search.graph(converted.model.graph(), None);
             if search.obstacles.is_empty() {
                 return Ok(converted);
@@ -49,7 +49,7 @@ impl Model {
 }
 
 /// The search for nodes that a program does not run.
-struct Search {
+struct ObstacleSearch {
     runtime: Runtime,
     facts: Vec<Fact>,
     bodies: SubgraphFacts,
@@ -60,11 +60,11 @@ struct Search {
     newest: i64,
 }
 
-impl Search {
-    fn new(runtime: Runtime, model: &Model) -> Result<Search> {
+impl ObstacleSearch {
+    fn new(runtime: Runtime, model: &Model) -> Result<ObstacleSearch> {
         let inference = model.infer(&InferOptions::default().cautiously())?;
         let (facts, _, bodies, _) = inference.into_parts();
-        Ok(Search { runtime, facts, bodies, place: Vec::new(), obstacles: Vec::new(), newest: 0 })
+        Ok(ObstacleSearch { runtime, facts, bodies, place: Vec::new(), obstacles: Vec::new(), newest: 0 })
     }
 
     fn graph(&mut self, graph: &Graph, around: Option<&str>) {

@@ -35,15 +35,15 @@ fn usual_output(input: &str) -> Option<String> {
 }
 
 /// A variable of a model.
-struct Variable<'m> {
+struct ConvertedVariable<'m> {
     id: &'m str,
     reads: Vec<&'m Node>,
     assigns: Vec<&'m Node>,
 }
 
-impl Variable<'_> {
+impl ConvertedVariable<'_> {
     /// The names of the input and the output that it becomes. `MakeStateful` of OpenVINO writes
-    /// both names, one behind the other.
+    /// both names, one after the other.
     fn names(&self, read: &str) -> (String, String) {
         if let Some(output) = self.id.strip_prefix(read).filter(|rest| !rest.is_empty() && !read.is_empty()) {
             return (read.to_owned(), output.to_owned());
@@ -65,8 +65,8 @@ impl Variable<'_> {
 }
 
 /// The variables of a graph, in the order of its nodes.
-fn variables(graph: &Graph) -> Vec<Variable<'_>> {
-    let mut all: Vec<Variable<'_>> = Vec::new();
+fn variables(graph: &Graph) -> Vec<ConvertedVariable<'_>> {
+    let mut all: Vec<ConvertedVariable<'_>> = Vec::new();
     let mut places: HashMap<&str, usize> = HashMap::new();
     for &index in graph.order() {
         let node = &graph.nodes()[index];
@@ -78,7 +78,7 @@ fn variables(graph: &Graph) -> Vec<Variable<'_>> {
         };
         let place = *places.entry(id).or_insert(all.len());
         if place == all.len() {
-            all.push(Variable { id, reads: Vec::new(), assigns: Vec::new() });
+            all.push(ConvertedVariable { id, reads: Vec::new(), assigns: Vec::new() });
         }
         if reads { &mut all[place].reads } else { &mut all[place].assigns }.push(node);
     }
@@ -168,7 +168,7 @@ impl Keys {
 
 /// The graph with an input for each variable that is read, and an output for each that is
 /// assigned.
-fn explicit(graph: &Graph, variables: &[Variable<'_>], lost: &mut Vec<String>) -> Result<Graph> {
+fn explicit(graph: &Graph, variables: &[ConvertedVariable<'_>], lost: &mut Vec<String>) -> Result<Graph> {
     let mut keys = Keys::of(graph);
     let mut builder = Builder::new(graph.name());
     for &input in graph.inputs() {

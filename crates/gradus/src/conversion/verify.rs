@@ -35,7 +35,7 @@ impl Model {
     /// are 1, unequal, equal, 0 one at a time, and random, while there is time. Outputs of nodes
     /// that are exact by the report must be the same bits, all NaNs alike. Of others, types are
     /// compared and, if the nodes only round, shapes that sizes alone decide: a number that is
-    /// rounded otherwise may decide anything after it.
+    /// rounded differently may decide anything after it.
     ///
     /// # Errors
     /// [`Kind::Graph`](gradus_core::Kind::Graph) names the outputs that differ. A model that does not

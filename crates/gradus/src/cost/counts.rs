@@ -12,8 +12,8 @@ use crate::dim::Dim;
 pub struct Counts<T = Option<Dim>> {
     /// Multiplications with an addition.
     pub macs: T,
-    /// Other elementary operations. Their classes follow, which together are all of them unless a
-    /// node runs one of several graphs.
+    /// Elementary operations besides multiplications with an addition. Their classes follow, which
+    /// together are all of them unless a node runs one of several graphs.
     pub operations: T,
     /// Operations that are sums, products, quotients, signs, roundings, conversions or logical.
     pub arithmetic: T,

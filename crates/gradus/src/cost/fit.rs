@@ -27,8 +27,8 @@ pub struct Fit {
 
 impl Cost {
     /// The largest value of the only symbol without a number that meets all conditions and at which
-    /// constants, inputs and values of nodes take no more than so many bytes at one time. Outputs that
-    /// take the room of an input need none.
+    /// constants, inputs and values of nodes take no more than `bytes` bytes at one time. Outputs
+    /// that take the room of an input need none.
     ///
     /// # Errors
     /// [`Kind::Usage`] if not exactly one symbol is left; [`Kind::Unsupported`] if a size is not
@@ -36,7 +36,7 @@ impl Cost {
     /// if no value is found that meets the conditions; [`Kind::Graph`] if the model contradicts
     /// itself.
     pub fn fit(&mut self, model: &Model, bytes: u128, reuse: Reuse) -> Result<Fit> {
-        let steps = Steps::of(self, model, reuse)?;
+        let steps = FitSteps::of(self, model, reuse)?;
         let symbols = self.inference.symbols();
         let found = steps.sizes().flat_map(|dim| symbols.symbols_of(dim));
         let found: BTreeMap<_, _> = found.map(|symbol| (&*symbol.name, symbol)).collect();
@@ -192,18 +192,18 @@ impl Cost {
     }
 }
 
-/// Most values that are tried below the largest one of which the bytes fit.
+/// Maximum number of values that are tried below the largest one of which the bytes fit.
 const MAX_TRIED: i64 = 1 << 16;
 
 /// The bytes that are always held, and those that are made and freed.
-struct Steps {
+struct FitSteps {
     constants: u128,
     inputs: Dim,
     events: Vec<Event>,
 }
 
-impl Steps {
-    fn of(cost: &mut Cost, model: &Model, reuse: Reuse) -> Result<Steps> {
+impl FitSteps {
+    fn of(cost: &mut Cost, model: &Model, reuse: Reuse) -> Result<FitSteps> {
         let (mut events, unknown) = cost.inference.events(model, reuse);
         let Some(inputs) = cost.memory.inputs.filter(|_| unknown == 0) else {
             cost.inference.must_be_consistent("cannot fit")?;
@@ -216,7 +216,7 @@ impl Steps {
                 *bytes = symbols.at_most(*bytes).unwrap_or(*bytes);
             }
         }
-        Ok(Steps { constants: cost.memory.constants, inputs, events })
+        Ok(FitSteps { constants: cost.memory.constants, inputs, events })
     }
 
     /// The sizes of values.

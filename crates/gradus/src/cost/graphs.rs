@@ -7,8 +7,8 @@
 //! | a function of the model | what the nodes of the body do |
 //! | operators of ONNX in place of one | MACs and operations of these |
 //!
-//! Where sizes within a graph change from one iteration to the next, each iteration counts as the
-//! largest, if one is known, and nothing is counted otherwise.
+//! A graph whose sizes change from one iteration to the next counts for each iteration as for the
+//! largest, if that is known, and is not counted if not.
 
 use std::rc::Rc;
 
@@ -40,7 +40,7 @@ pub(super) struct NodeCosts<'a> {
 }
 
 /// A graph while its nodes are counted.
-struct Counted<'a> {
+struct CountedGraph<'a> {
     graph: &'a Graph,
     facts: &'a [Fact],
     place: Vec<(usize, usize)>,
@@ -58,7 +58,8 @@ impl<'a> NodeCosts<'a> {
     pub(super) fn of_model(mut self) -> Result<Vec<NodeCost>> {
         let facts = self.inference.facts().to_vec();
         let (graph, parameters) = (self.model.graph(), Rc::default());
-        let mut nodes = self.of_graph(&Counted { graph, facts: &facts, place: Vec::new(), parameters })?;
+        let mut nodes =
+            self.of_graph(&CountedGraph { graph, facts: &facts, place: Vec::new(), parameters })?;
         let mut readers = ConstantReaders::new(self.model);
         for cost in &mut nodes {
             cost.parameters = readers.parameters(graph, &graph.nodes()[cost.node]);
@@ -66,11 +67,11 @@ impl<'a> NodeCosts<'a> {
         Ok(nodes)
     }
 
-    fn of_graph(&mut self, of: &Counted<'_>) -> Result<Vec<NodeCost>> {
+    fn of_graph(&mut self, of: &CountedGraph<'_>) -> Result<Vec<NodeCost>> {
         of.graph.order().iter().map(|&index| self.of_node(of, index)).collect()
     }
 
-    fn of_node(&mut self, of: &Counted<'_>, index: usize) -> Result<NodeCost> {
+    fn of_node(&mut self, of: &CountedGraph<'_>, index: usize) -> Result<NodeCost> {
         self.model.limits().check()?;
         let node = &of.graph.nodes()[index];
         let row = row_of_node(self.model, node);
@@ -158,7 +159,7 @@ impl<'a> NodeCosts<'a> {
     /// The costs of the graphs that a node runs.
     fn within(
         &mut self,
-        of: &Counted<'_>,
+        of: &CountedGraph<'_>,
         node: &Node,
         index: usize,
         why: &mut Option<&'static str>,
@@ -177,7 +178,7 @@ impl<'a> NodeCosts<'a> {
                 return Ok(Counts::default());
             };
             let runs = self.inference.runs(&place);
-            let inner = Counted { graph, facts: &facts, place, parameters: handed.clone() };
+            let inner = CountedGraph { graph, facts: &facts, place, parameters: handed.clone() };
             let nodes = self.of_graph(&inner)?;
             *why = why.or_else(|| nodes.iter().find_map(|node| node.uncounted));
             let symbols = self.inference.symbols_mut();

@@ -107,7 +107,7 @@ pub struct Memory {
     pub inputs: Option<Dim>,
     /// The most bytes of values of nodes at one time.
     pub peak: Option<Peak>,
-    /// The same where outputs take the room of inputs, by [`Reuse::InPlace`].
+    /// The peak where outputs take the memory of inputs, by [`Reuse::InPlace`].
     pub in_place: Option<Peak>,
     /// Bytes of values within graphs that nodes run, beyond those of the nodes' outputs, by the place
     /// of the node in the order of the run.

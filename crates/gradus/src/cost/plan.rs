@@ -16,7 +16,8 @@ use crate::dim::Dim;
 use crate::model::Model;
 use gradus_engine::infer::{Reuse, Rooms};
 
-/// Most pairs of values living at one time for which orders other than that of the run are tried.
+/// Maximum number of pairs of values living at one time for which orders other than that of the run
+/// are tried.
 const MAX_PAIRS: usize = 1 << 22;
 /// Orders that are tried.
 const ROUNDS: usize = 32;
@@ -84,7 +85,10 @@ impl Cost {
         let intervals: Vec<_> = blocks
             .iter()
             .filter(whole)
-            .map(|block| Interval { bytes: round(block.bytes), steps: block.life.made..=block.life.last })
+            .map(|block| BlockInterval {
+                bytes: round(block.bytes),
+                steps: block.life.made..=block.life.last,
+            })
             .collect();
         let (offsets, bytes, live) = smallest(&intervals);
         let mut offsets = offsets.into_iter();
@@ -149,15 +153,15 @@ impl Cost {
 }
 
 /// Bytes that are needed at some steps.
-struct Interval {
+struct BlockInterval {
     bytes: u128,
     steps: RangeInclusive<usize>,
 }
 
 /// The bytes that are needed from each step on at which they change.
-fn live_from(intervals: &[Interval]) -> BTreeMap<usize, u128> {
+fn live_from(intervals: &[BlockInterval]) -> BTreeMap<usize, u128> {
     let mut changes: BTreeMap<usize, (u128, u128)> = BTreeMap::new();
-    for Interval { bytes, steps } in intervals {
+    for BlockInterval { bytes, steps } in intervals {
         changes.entry(*steps.start()).or_default().0 += bytes;
         changes.entry(steps.end() + 1).or_default().1 += bytes;
     }
@@ -172,16 +176,16 @@ fn live_from(intervals: &[Interval]) -> BTreeMap<usize, u128> {
 /// The offsets of intervals, which are in the order of their first steps, in the smallest arena
 /// that was found, and its bytes; and the most bytes that are needed at one step.
 ///
-/// Where the order of the run leaves gaps, intervals are placed by the most bytes that live beside
-/// them. Then the one that ends the arena is placed first, again and again.
-fn smallest(intervals: &[Interval]) -> (Vec<u128>, u128, u128) {
+/// Where placing in the order of the run leaves gaps, intervals are placed by decreasing peak of
+/// the bytes alive with them. Then the interval that ends the arena is placed first, repeatedly.
+fn smallest(intervals: &[BlockInterval]) -> (Vec<u128>, u128, u128) {
     let live = live_from(intervals);
     let least = live.values().copied().max().unwrap_or(0);
     let (mut best, mut bytes) = in_time(intervals);
     let Some(beside) = living_beside(intervals).filter(|_| bytes > least) else {
         return (best, bytes, least);
     };
-    let most = |it: &Interval| live.range(it.steps.clone()).map(|(_, &bytes)| bytes).max();
+    let most = |it: &BlockInterval| live.range(it.steps.clone()).map(|(_, &bytes)| bytes).max();
     let mut order: Vec<_> = (0..intervals.len()).collect();
     order.sort_by_cached_key(|&index| Reverse((most(&intervals[index]), intervals[index].bytes)));
     for _ in 0..ROUNDS {
@@ -200,12 +204,12 @@ fn smallest(intervals: &[Interval]) -> (Vec<u128>, u128, u128) {
 }
 
 /// Places intervals as an allocator does during a run: each in the smallest free range.
-fn in_time(intervals: &[Interval]) -> (Vec<u128>, u128) {
+fn in_time(intervals: &[BlockInterval]) -> (Vec<u128>, u128) {
     let (mut offsets, mut end) = (vec![0; intervals.len()], 0);
     // Free ranges below the end: bytes by offset, and the reverse.
     let (mut free, mut by_size) = (BTreeMap::<u128, u128>::new(), BTreeSet::<(u128, u128)>::new());
     let mut ending: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    for (index, Interval { bytes, steps }) in intervals.iter().enumerate() {
+    for (index, BlockInterval { bytes, steps }) in intervals.iter().enumerate() {
         while let Some(ended) = ending.first_entry().filter(|ended| ended.key() < steps.start()) {
             for index in ended.remove() {
                 let (mut offset, mut bytes) = (offsets[index], intervals[index].bytes);
@@ -242,7 +246,7 @@ fn in_time(intervals: &[Interval]) -> (Vec<u128>, u128) {
 }
 
 /// The intervals that share a step with each; nothing if they are too many pairs.
-fn living_beside(intervals: &[Interval]) -> Option<Vec<Vec<usize>>> {
+fn living_beside(intervals: &[BlockInterval]) -> Option<Vec<Vec<usize>>> {
     let mut beside = vec![Vec::new(); intervals.len()];
     let (mut living, mut pairs) = (Vec::<usize>::new(), 0);
     for (index, interval) in intervals.iter().enumerate() {
@@ -260,8 +264,9 @@ fn living_beside(intervals: &[Interval]) -> Option<Vec<Vec<usize>>> {
     Some(beside)
 }
 
-/// Places intervals one after another, each in the smallest gap between those that live beside it.
-fn in_order(intervals: &[Interval], beside: &[Vec<usize>], order: &[usize]) -> (Vec<u128>, u128) {
+/// Places intervals one after another, each in the smallest gap between those that are alive with
+/// it.
+fn in_order(intervals: &[BlockInterval], beside: &[Vec<usize>], order: &[usize]) -> (Vec<u128>, u128) {
     let (mut offsets, mut end) = (vec![None; intervals.len()], 0);
     for &index in order {
         let bytes = intervals[index].bytes;

@@ -11,14 +11,14 @@ use crate::constants::is_constant;
 
 /// A comparison of graphs: how those that differ do, the outermost first.
 #[derive(Debug)]
-pub(super) struct Graphs {
+pub(super) struct GraphsDiff {
     /// True if the versions of operators count.
     pub(super) versions: bool,
     pub(super) limits: Limits,
     pub(super) found: Vec<GraphDiff>,
 }
 
-impl Graphs {
+impl GraphsDiff {
     /// Compares two graphs and those in them.
     pub(super) fn compare(mut self, graphs: [&Graph; 2], path: &str) -> Result<Vec<GraphDiff>> {
         self.graph(graphs, path)?;

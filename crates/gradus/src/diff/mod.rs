@@ -24,8 +24,8 @@ use crate::Model;
 pub struct Diff {
     /// The descriptions of the models: format, producer, operator sets, metadata.
     pub model: Vec<Change>,
-    /// How many nodes there are of each operator of which the numbers differ, in subgraphs too:
-    /// before and after.
+    /// Operators of which the number of nodes differs, with subgraphs: the numbers before and
+    /// after.
     pub operators: BTreeMap<String, [usize; 2]>,
     /// Functions that only one model has, or that take other attributes.
     pub functions: Vec<Change>,
@@ -36,8 +36,8 @@ pub struct Diff {
 /// How a graph differs from another.
 #[derive(Clone, Debug, Default)]
 pub struct GraphDiff {
-    /// Where it is: nothing for the main graph, else the nodes around it and their attributes, or
-    /// the function.
+    /// Path to it: empty for the main graph, else the nodes around it and their attributes, or the
+    /// function.
     pub path: String,
     /// Inputs, with their declared types.
     pub inputs: Vec<Change>,
@@ -60,7 +60,7 @@ pub struct Change {
     pub before: Option<String>,
     /// The value after; `None` if it was removed.
     pub after: Option<String>,
-    /// Where it is something composed: what of it changed.
+    /// Changes of its parts, if it has parts.
     pub parts: Vec<Change>,
 }
 
@@ -95,7 +95,7 @@ impl Diff {
         // Versions of ONNX's operators follow from the operator sets, which are compared already.
         let versions = sources.iter().any(|model| model.standard != graph::Standard::Onnx);
         let limits = before.limits();
-        let graphs = graphs::Graphs { versions, limits, found: Vec::new() };
+        let graphs = graphs::GraphsDiff { versions, limits, found: Vec::new() };
         diff.graphs = graphs.compare(sources.map(|model| &model.graph), "")?;
         diff.compare_functions(sources, limits)?;
         Ok(diff)
@@ -120,7 +120,7 @@ impl Diff {
                         self.functions.push(Change { parts, ..Change::new(&name, a, b) });
                     }
                     let path = format!("function \"{name}\"");
-                    let graphs = graphs::Graphs { versions: true, limits, found: Vec::new() };
+                    let graphs = graphs::GraphsDiff { versions: true, limits, found: Vec::new() };
                     self.graphs.extend(graphs.compare([&before.body, &after.body], &path)?);
                 }
                 [before, after] => {

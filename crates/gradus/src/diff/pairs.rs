@@ -1,4 +1,4 @@
-//! Which nodes of two graphs are the same node.
+//! Pairs of equal nodes of two graphs.
 
 use std::collections::HashMap;
 use std::hash::Hash;

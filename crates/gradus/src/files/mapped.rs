@@ -9,16 +9,16 @@ use gradus_core::convert::u64_of;
 
 /// Maps that the process may have. Linux allows 65,530, and allocators need some of them.
 pub(super) const MAX_MAPS: usize = 1 << 15;
-/// Files that are kept open beside their maps: processes may often have 1024.
+/// Files that are kept open besides their maps: processes may often have 1024.
 const MAX_FILES: usize = 256;
 /// Files of fewer bytes are not kept open.
 const LONG: usize = 1 << 16;
 
 /// A mapped file.
-pub(super) struct Map(memmap2::Mmap);
+pub(super) struct FileMap(memmap2::Mmap);
 
 /// A place in memory, and the file that is mapped there if it is kept open.
-struct Place {
+struct MappedRange {
     len: usize,
     file: Option<Arc<File>>,
 }
@@ -26,7 +26,7 @@ struct Place {
 /// The maps of the process, by their address.
 #[derive(Default)]
 struct Maps {
-    places: BTreeMap<usize, Place>,
+    places: BTreeMap<usize, MappedRange>,
     files: usize,
 }
 
@@ -36,10 +36,10 @@ fn maps() -> MutexGuard<'static, Maps> {
     MAPS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Map {
+impl FileMap {
     /// Maps a file, unless there are too many.
     #[expect(unsafe_code, reason = "the one place where a file is mapped")]
-    pub(super) fn new(file: &File) -> io::Result<Option<Map>> {
+    pub(super) fn new(file: &File) -> io::Result<Option<FileMap>> {
         let mut maps = maps();
         if maps.places.len() >= MAX_MAPS {
             return Ok(None);
@@ -51,12 +51,12 @@ impl Map {
         let kept = map.len() >= LONG && maps.files < MAX_FILES;
         let file = if kept { file.try_clone().ok().map(Arc::new) } else { None };
         maps.files += usize::from(file.is_some());
-        maps.places.insert(map.as_ptr().addr(), Place { len: map.len(), file });
-        Ok(Some(Map(map)))
+        maps.places.insert(map.as_ptr().addr(), MappedRange { len: map.len(), file });
+        Ok(Some(FileMap(map)))
     }
 }
 
-impl Drop for Map {
+impl Drop for FileMap {
     fn drop(&mut self) {
         let mut maps = maps();
         let place = maps.places.remove(&self.0.as_ptr().addr());
@@ -64,7 +64,7 @@ impl Drop for Map {
     }
 }
 
-impl AsRef<[u8]> for Map {
+impl AsRef<[u8]> for FileMap {
     fn as_ref(&self) -> &[u8] {
         &self.0
     }

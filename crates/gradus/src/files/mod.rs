@@ -16,13 +16,13 @@ use gradus_core::{Error, Kind, Result, room_for};
 use gradus_formats::{Files, Part, Splice};
 
 pub(crate) use mapped::origin;
-use mapped::{MAX_MAPS, Map};
+use mapped::{FileMap, MAX_MAPS};
 pub use write::{NewFiles, abandon_unfinished, cannot_write, check_room};
 
-/// Files of constants of at most so many bytes are read: a map takes a page and more.
+/// Maximum number of bytes of a file of constants that is read: a map takes a page and more.
 const SMALL: u64 = 1 << 14;
-/// Files of at most so many bytes that the user names are read: what is validated in memory stays
-/// so.
+/// Maximum number of bytes of a file that the user names and that is read: bytes in memory stay as
+/// they were validated.
 const READ: u64 = 1 << 26;
 /// Milliseconds that a reader waits for a writer in the same folder.
 const PATIENCE: u32 = 1000;
@@ -42,8 +42,8 @@ pub fn map(path: &Path) -> Result<Bytes> {
     map_within(path, u64::MAX)
 }
 
-/// The same where a call may use so many bytes: one beyond an eighth of them is mapped too, which
-/// takes no memory.
+/// Maps a file as [`map`], for a call that may use `max_bytes`: a file larger than an eighth of
+/// them is mapped too, which takes no memory.
 ///
 /// # Errors
 /// As [`map`].
@@ -62,7 +62,7 @@ pub(crate) fn cannot_read(path: &Path, error: io::Error) -> Error {
     Error::new(Kind::Io, message).with_source(error).in_file(path.display())
 }
 
-/// The bytes of a file, read if there are at most so many, else mapped.
+/// The bytes of a file, read if there are at most `read`, else mapped.
 fn bytes_of(file: &File, path: &Path, read: u64) -> Result<Bytes> {
     let before = file.metadata().map_err(|error| cannot_read(path, error))?;
     if before.len() <= read {
@@ -76,7 +76,7 @@ fn bytes_of(file: &File, path: &Path, read: u64) -> Result<Bytes> {
         }
         return Ok(bytes.into());
     }
-    let map = Map::new(file).map_err(|error| cannot_read(path, error))?;
+    let map = FileMap::new(file).map_err(|error| cannot_read(path, error))?;
     let Some(map) = map else {
         let message = format!("cannot map the file: {MAX_MAPS} files are mapped, which is the limit");
         return Err(Error::new(Kind::Limit, message).in_file(path.display()));

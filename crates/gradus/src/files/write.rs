@@ -46,7 +46,7 @@ pub fn cannot_write(path: &Path, error: io::Error) -> Error {
     Error::new(Kind::Io, format!("cannot write: {error}")).with_source(error).in_file(path.display())
 }
 
-/// Checks that the disk of a folder has room for so many bytes, where the system says how many are
+/// Checks that the disk of a folder has room for `bytes` bytes, where the system says how many are
 /// free.
 ///
 /// # Errors
@@ -97,7 +97,7 @@ impl NewFiles {
         self.create_of(path, 0, write)
     }
 
-    /// As [`NewFiles::create`], for a file of so many bytes at least: its disk must have room for
+    /// As [`NewFiles::create`], for a file of at least `bytes` bytes: its disk must have room for
     /// them.
     ///
     /// # Errors
@@ -176,7 +176,7 @@ impl NewFiles {
         for (unfinished, name) in &self.written {
             let kept = unfinished.with_extension("old");
             let before = name.exists();
-            // Not every system has links; there, a file that is replaced is gone.
+            // Not every system has links; there, a file that is replaced is lost.
             if !before || self.written.len() > 1 && fs::hard_link(name, &kept).is_ok() {
                 given.push((name, before.then_some(kept)));
             }
@@ -239,7 +239,7 @@ fn create_like(path: &Path, _: Option<&Metadata>) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).open(path)
 }
 
-/// A folder of unfinished files beside the names that they will have. It is removed when dropped.
+/// A folder of unfinished files next to the names that they will have. It is removed when dropped.
 #[derive(Debug)]
 struct PrivateFolder {
     beside: PathBuf,

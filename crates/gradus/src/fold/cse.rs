@@ -24,7 +24,8 @@ pub(super) struct Seen {
     /// Tensors of integers that are not all known, by type, dimensions and elements; of a
     /// progression, its first element and step.
     whole: HashMap<(DType, Dims, Dims, bool), ValueId>,
-    /// The same elements in the same order: by the first value that had them, and dimensions.
+    /// Values of the same elements in the same order, by the first value that had them, and
+    /// dimensions.
     views: HashMap<(ValueId, Dims), ValueId>,
     /// By value: the first that had its elements in its order, if that is another.
     roots: HashMap<ValueId, ValueId>,
@@ -86,10 +87,11 @@ enum InputKey {
     Constant(Box<(DType, Vec<usize>, Bytes)>),
 }
 
-/// Most bytes of a constant that is compared with others.
+/// Maximum number of bytes of a constant that is compared with others.
 const MAX_BYTES: u128 = 1 << 16;
 
-/// Most bytes of a constant of the file that is read to be compared with others of its shape.
+/// Maximum number of bytes of a constant of the file that is read to be compared with others of its
+/// shape.
 pub(super) const MAX_STORED_BYTES: u128 = 1 << 20;
 
 /// Reads constants of the graph as the first of the same bits (ONNX).
@@ -133,7 +135,7 @@ pub(super) fn is_vaguer(fact: &Fact, other: &Fact) -> bool {
 }
 
 impl Seen {
-    /// Room for what is noted of so many nodes.
+    /// An empty table with room for `nodes` nodes.
     pub(super) fn of(nodes: usize) -> Seen {
         let mut seen = Seen::default();
         seen.nodes.reserve(nodes);

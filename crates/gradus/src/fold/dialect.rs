@@ -31,7 +31,7 @@ pub(super) fn role(standard: Standard, node: &Node) -> Role {
     operators::row_of(standard, node).map_or(Role::Other, |row| row.role)
 }
 
-/// Where the bounds of a slice are among the inputs of the newest form.
+/// The bounds of a slice among the inputs of the newest form.
 pub(super) struct SliceBounds {
     pub(super) starts: usize,
     pub(super) ends: usize,
@@ -40,7 +40,7 @@ pub(super) struct SliceBounds {
     pub(super) axes: Option<usize>,
 }
 
-/// Where the bounds of a slice are, if they are inputs, and each is of an axis.
+/// The inputs that are bounds of a slice, if they are inputs, and each is of an axis.
 pub(super) fn bounds(standard: Standard, node: &Node) -> Option<SliceBounds> {
     let (starts, ends) = (1, 2);
     match (standard, &*node.operator.name) {
@@ -125,7 +125,7 @@ pub(super) fn take(
     }
 }
 
-/// A node that puts lists one behind the other.
+/// A node that puts lists one after the other.
 pub(super) fn join(standard: Standard, lists: Vec<Arc<str>>, output: Arc<str>) -> Made {
     let axis = if standard == Standard::OpenVino { text("0") } else { Content::Int(0) };
     node("Concat", 1, lists, output, vec![("axis", axis)])

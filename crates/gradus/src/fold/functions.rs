@@ -13,10 +13,11 @@ use super::{Changes, FoldOptions, FoldReport};
 use crate::conversion::inline;
 use crate::model::Model;
 
-/// Most nodes to which inlining may let a model grow before it is folded, by those it has.
+/// Maximum number of nodes to which inlining may let a model grow before it is folded, by those it
+/// has.
 const MAX_GROWTH: usize = 4;
 
-/// Most calls of functions within one another.
+/// Maximum number of calls of functions within one another.
 const MAX_DEPTH: usize = 64;
 
 /// The models that may be folded in place of a model with functions, by what is inlined: functions
@@ -114,7 +115,7 @@ fn alone(function: &Function, functions: &HashSet<&OperatorId>) -> Result<Option
     Ok(Some(alone))
 }
 
-/// The graph, where nobody knows the operators of those nodes.
+/// The graph, in which the operators of those nodes are unknown.
 fn closed(graph: &Graph, is_open: impl Fn(&Node) -> bool) -> Result<Graph> {
     let name = |id: ValueId| &*graph.value(id).name;
     let mut builder = Builder::new(graph.name());
@@ -161,7 +162,7 @@ struct Called<'m> {
     nodes: usize,
     /// Functions whose bodies call it.
     callers: HashSet<&'m OperatorId>,
-    /// Its body can stand in place of every call.
+    /// True if its body can take the place of every call.
     fits: bool,
 }
 
@@ -197,7 +198,7 @@ impl<'m> Calls<'m> {
     }
 
     /// Functions that may be inlined and of which this holds, by calls and nodes; none of them is
-    /// called by a function that stays.
+    /// called by a function that is kept.
     fn closed(&self, wanted: impl Fn(usize, usize) -> bool) -> HashSet<&'m OperatorId> {
         let fits = |function: &Called<'_>| function.fits && wanted(function.count, function.nodes);
         let mut set: HashSet<_> =

@@ -20,7 +20,7 @@ pub(super) struct Branch<'m> {
     graph: &'m Graph,
     /// How its values are those of the node, where the file says so one by one.
     ports: Option<&'m Ports>,
-    /// It is the body of a Loop.
+    /// True if it is the body of a Loop.
     is_body: bool,
 }
 

@@ -14,13 +14,13 @@ use super::rules::{NodeView, is_view};
 use crate::fact::range_of;
 use crate::operators::operation::Operation;
 
-/// Most elements of a tensor that is looked at.
+/// Maximum number of elements of a tensor that is looked at.
 const MAX_ELEMENTS: usize = 1 << 18;
 
-/// Most nodes between a result and its constants.
+/// Maximum number of nodes between a result and its constants.
 const MAX_NODES: usize = 32;
 
-/// Error of a float beside itself, and of a small one.
+/// Error of a float relative to itself, and error of a small one.
 const RELATIVE: f64 = 1.0 / 65_536.0;
 const ABSOLUTE: f64 = 1.0 / 1_048_576.0;
 

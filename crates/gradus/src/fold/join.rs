@@ -67,7 +67,7 @@ fn split<'m>(scope: &mut FoldState<'m>, folder: &mut GraphFolder<'m>) {
     if groups.is_empty() {
         return;
     }
-    // Another fold sees the readers of the Splits, and the bounds are not needed any more.
+    // Another fold sees the readers of the Splits, and no longer needs the bounds.
     folder.report.unsettled = true;
     scope.in_parts = groups.values().flatten().map(|piece| piece.node).collect();
     scope.forget_needs();
@@ -117,7 +117,7 @@ fn is_whole(scope: &FoldState<'_>, of: ValueId, axis: usize, pieces: &[Piece]) -
     joins && dims.and_then(|dims| dims.get(axis)) == Some(&Dim::Known(at))
 }
 
-/// Joins the products by constant matrices that stay.
+/// Joins the products by constant matrices that are kept.
 fn products(scope: &mut FoldState<'_>, folder: &GraphFolder<'_>) {
     let mut found: Vec<Vec<(usize, ValueId, Tensor)>> = Vec::new();
     let mut groups: HashMap<(ValueId, DType, usize), usize> = HashMap::default();

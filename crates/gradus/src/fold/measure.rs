@@ -16,7 +16,7 @@ pub struct Measured {
     pub ulps: u64,
     /// As a part of the largest element of the output.
     pub relative: f64,
-    /// The same of each output.
+    /// The differences of each output.
     pub outputs: Vec<MeasuredOutput>,
 }
 

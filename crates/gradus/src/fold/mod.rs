@@ -1,7 +1,7 @@
 //! Folding: what inference knows becomes part of the model, and the nodes that computed it go.
 //!
-//! `rules/` has the table of rules ([`RULES`]); docs/fold.md lists them. A node that nobody needs is
-//! removed at every level.
+//! `rules/` has the table of rules ([`RULES`]); docs/fold.md lists them. A node that nothing needs
+//! is removed at every level.
 //!
 //! Nothing is assumed that a run of the model does not imply, but for two things: axes
 //! are shorter than 2^31, and a dimension that the model gives a name is the same wherever it has
@@ -59,7 +59,7 @@ use scope::FoldState;
 pub struct FoldOptions {
     /// Sizes and types of inputs: symbols and types are fixed in the folded model too.
     pub sizes: Sizes,
-    /// Most bytes of a constant that is added.
+    /// Maximum number of bytes of a constant that is added.
     pub max_constant: u64,
     /// The rules that are applied.
     pub rules: RuleSet,
@@ -212,7 +212,7 @@ struct KnownOperator {
     role: Role,
     /// Nobody knows what it does, or chance decides it.
     opaque: bool,
-    /// Inputs of the newest version are attributes, or stand at other indices.
+    /// Inputs of the newest version are attributes, or have other indices.
     moves_inputs: bool,
     /// The index of the rules that look at it.
     looking: u16,

@@ -18,10 +18,10 @@ use crate::fact::{Dims, Elements};
 use crate::operators::operation::Operation;
 use crate::operators::{Row, ZeroSigns};
 
-/// Most nodes between a value and what shows that it is never -0.
+/// Maximum number of nodes between a value and what shows that it is never -0.
 const MAX_DEPTH: usize = 4;
 
-/// Most elements of a constant that is searched for -0.
+/// Maximum number of elements of a constant that is searched for -0.
 const MAX_ELEMENTS: i64 = 1 << 14;
 
 /// The effect on a node's results of the signs of zeros of an input.
@@ -182,9 +182,9 @@ fn effect(view: &NodeView<'_, '_>, input: usize) -> Effect {
             _ => Effect::Any,
         },
         "BatchNormalization" if input < 3 && view.int("training_mode", 0) == Some(0) => Effect::Signs,
-        // Other powers of zero are infinite.
+        // Powers of zero by other exponents are infinite.
         "Pow" if input == 0 && is_positive(view, 1) => Effect::Signs,
-        // Which of equal elements is the largest may depend on their order.
+        // The order of equal elements may decide which is the largest.
         "MaxPool" if view.node.outputs.len() == 1 => Effect::Signs,
         "Pad" | "ScatterElements" | "ScatterND" if input == 2 => Effect::Signs,
         _ => match view.row().map_or(ZeroSigns::Any, |row| row.zeros) {
@@ -261,7 +261,7 @@ fn is_computed(scope: &FoldState<'_>, id: ValueId) -> bool {
 }
 
 /// Values, by number, of which the signs of zeros may have an effect on what is read of the graph,
-/// beside signs of zeros of other values that have none.
+/// besides signs of zeros of other values that have none.
 fn seen(scope: &FoldState<'_>, symbols: &mut Symbols) -> Vec<bool> {
     let mut seen: Vec<_> = scope.values.iter().map(|value| value.fixed).collect();
     let live = scope.graph.nodes().iter().zip(&scope.nodes).filter(|(_, state)| state.stays);

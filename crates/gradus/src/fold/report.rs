@@ -24,9 +24,9 @@ pub struct FoldReport {
     pub constants: usize,
     /// Bytes of these.
     pub constant_bytes: u64,
-    /// Constants of the file that went, because nothing reads them any more.
+    /// Constants of the file that were removed because nothing reads them.
     pub dropped: usize,
-    /// Conditions that were known: the branch stands in place of If.
+    /// Conditions that were known: the branch replaces the `If`.
     pub inlined: usize,
     /// True if the graph has not the nodes that it had.
     pub(super) changed: bool,
@@ -64,6 +64,7 @@ pub struct KeptNode {
     pub reason: String,
 }
 
+/// Counts the operators before and after, and lists the weights and the shape nodes that were kept.
 pub(super) fn complete(
     folder: &mut GraphFolder<'_>,
     scope: &FoldState<'_>,
@@ -161,7 +162,7 @@ fn left<'a>(graph: &'a Graph, edit: &'a Edit, count: &mut impl FnMut(Counted<'a>
     }
 }
 
-/// Most nodes that are named as the reason of another.
+/// Maximum number of nodes that are named as the reason of another.
 const MAX_NAMED: usize = 3;
 
 /// The nodes that ask for shapes and stayed, with those that need what they say.

@@ -12,7 +12,7 @@ use crate::normalize::Older;
 use crate::operators::range::exact_length;
 use crate::operators::{Checked, Reduces, Rounding, Row};
 
-/// Most elements that are looked at one by one.
+/// Maximum number of elements that are looked at one by one.
 const MAX_ELEMENTS: usize = 1 << 12;
 
 /// The only arguments for which these functions are rational, and the values there.
@@ -140,7 +140,7 @@ fn picks_alike(view: &NodeView<'_, '_>, output: &Tensor) -> Option<bool> {
 /// Returns true if a node chooses among numbers, or adds or multiplies some without rounding.
 fn is_joined(view: &NodeView<'_, '_>, output: &Tensor, input: &impl Fn(usize) -> Option<Vec<f64>>) -> bool {
     let of_elements = view.known().is_some_and(Row::is_of_elements);
-    // Other inputs are axes.
+    // The inputs after the first are axes.
     let operands = if of_elements { view.input_count() } else { 1 };
     let given = (0..operands).filter(|&operand| view.value(operand).is_some());
     let Some(all) = given.map(input).collect::<Option<Vec<_>>>() else { return false };
@@ -178,11 +178,11 @@ fn is_joined(view: &NodeView<'_, '_>, output: &Tensor, input: &impl Fn(usize) ->
     }
 }
 
-/// Least and greatest exponents of numbers that are added or multiplied: products and quotients
+/// Smallest and largest exponents of numbers that are added or multiplied: products and quotients
 /// stay far from the ends of float32.
 const EXPONENTS: std::ops::RangeInclusive<i64> = -40..=40;
 
-/// Returns true if the significant digits of a number are at most so many.
+/// Returns true if the significant digits of a number are at most `bits`.
 fn has_bits(x: f64, bits: u32) -> bool {
     x == 0.0 || (x.is_finite() && 128 - odd(x).0.leading_zeros() <= bits)
 }

@@ -1,5 +1,4 @@
-//! Which results are the same bits in every implementation, so that they may be computed
-//! beforehand.
+//! Results that are the same bits in every implementation, so that they may be computed beforehand.
 //!
 //! Whole numbers are, and so is what only moves elements. IEEE 754 rounds sums, differences,
 //! products, quotients, square roots and conversions in one way. Everything else that makes floats

@@ -29,23 +29,23 @@ const LARGE: u64 = 1 << 14;
 /// Maximum number of nodes between a constant and the constants that it replaces.
 const MAX_REPLACED: usize = 32;
 
-/// Most sweeps over a graph after it was studied: each makes some node simpler.
+/// Maximum number of sweeps over a graph after it was studied: each makes some node simpler.
 const MAX_SWEEPS: usize = 4;
 
-/// Where a value comes from in the folded graph.
+/// The source of a value in the folded graph.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Read {
-    /// It stays as it is.
+    /// The value itself.
     Own,
-    /// It is another, which is defined before it.
+    /// Another value, which is defined before it.
     Other(ValueId),
-    /// It is a constant.
+    /// A constant.
     Constant(Tensor),
-    /// It is some dimensions of an input.
+    /// Dimensions of an input.
     InputSizes(InputSizes),
 }
 
-/// Whether a constant in place of nodes leaves fewer bytes.
+/// Change in the bytes of a model if a constant takes the place of nodes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Gain {
     Some,
@@ -59,15 +59,15 @@ enum Gain {
 pub(super) struct ValueState {
     pub(super) fact: Fact,
     pub(super) read: Read,
-    /// It is the same bits in every implementation.
+    /// True if the value is the same bits in every implementation.
     pub(super) exact: bool,
-    /// It must keep its name and come from where it does.
+    /// True if the value must keep its name and its source.
     pub(super) fixed: bool,
-    /// It is an output of the graph.
+    /// True if the value is an output of the graph.
     pub(super) output: bool,
     /// Something reads it.
     pub(super) needed: bool,
-    /// It is known, and larger as a constant than what computes it.
+    /// True if the value is known, and larger as a constant than what computes it.
     pub(super) costly: bool,
 }
 
@@ -75,9 +75,9 @@ pub(super) struct ValueState {
 #[allow(clippy::struct_excessive_bools, reason = "independent properties of a node")]
 pub(super) struct NodeState {
     pub(super) role: Role,
-    /// The node and all that it reads are left as they are: nobody knows what it does.
+    /// The node and all that it reads are left as they are: its operator is unknown.
     pub(super) opaque: bool,
-    /// Inputs of the newest version of its operator are attributes, or stand at other indices.
+    /// Inputs of the newest version of its operator are attributes, or have other indices.
     pub(super) moves_inputs: bool,
     /// The index of the rules that look at its operator.
     pub(super) looking: u16,
@@ -124,6 +124,8 @@ pub(super) struct FoldState<'m> {
 }
 
 impl<'m> FoldState<'m> {
+    /// The state of a graph before `study`: every value is read unchanged, and none is needed yet.
+    /// `facts` has a fact for each value; `place` is the path of nodes and attributes to the graph.
     pub(super) fn new(
         folder: &mut GraphFolder<'m>,
         graph: &'m Graph,
@@ -261,12 +263,12 @@ impl<'m> FoldState<'m> {
         // A subgraph that has a value of the same name would read that.
         let name = &self.graph.value(self.resolved(other)).name;
         let hidden = self.captured.contains(&id) && folder.is_shared(name);
-        // Its own name, or that of the output that is read as it.
+        // The output that names it: the value itself, or an output of the graph that is read as it.
         let output = if value.output { Some(id) } else { self.renamed.get(&id).copied() };
         !hidden && output.is_none_or(|output| self.can_be_named(folder, output, self.resolved(other)))
     }
 
-    /// Returns true if no node defines a value beside others.
+    /// Returns true if the node that defines the value has no other output.
     pub(super) fn is_only_output(&self, id: ValueId) -> bool {
         let Origin::Node(index, _) = self.graph.value(id).origin else { return true };
         self.graph.nodes()[index].outputs.iter().flatten().count() == 1
@@ -355,7 +357,7 @@ impl<'m> FoldState<'m> {
             }
             self.recount(index, read);
         }
-        // Nothing is looked up any more, and what was noted is large.
+        // The table is not used from here on, and is large.
         self.seen = cse::Seen::default();
         self.study_again(folder);
     }
@@ -432,8 +434,8 @@ impl<'m> FoldState<'m> {
         }
     }
 
-    /// Whether a constant of this many bytes is no larger than the constants that nothing needs
-    /// without the node that computes it.
+    /// Compares `bytes` with the constants that nothing needs without the node that computes the
+    /// value.
     fn gain(&self, index: usize, bytes: u64) -> Gain {
         if bytes <= SMALL {
             return Gain::Some;
@@ -566,7 +568,7 @@ impl<'m> FoldState<'m> {
     }
 
     /// Returns true if a node whose results are known may be exact without the nodes of its graph
-    /// that nobody needs.
+    /// that nothing needs.
     fn may_become_exact(&self, folder: &GraphFolder<'_>, index: usize, child: &FoldState<'_>) -> bool {
         let is_known = |id: &ValueId| {
             let value = &self.values[id.index()];
@@ -603,6 +605,7 @@ impl<'m> FoldState<'m> {
         child
     }
 
+    /// Marks the values that a subgraph captures and needs as needed.
     pub(super) fn need_captures(&mut self, child: &FoldState<'_>) {
         for capture in child.graph.captures() {
             if child.values[capture.inner.index()].needed {
@@ -611,7 +614,7 @@ impl<'m> FoldState<'m> {
         }
     }
 
-    /// Constants that were read before, and are not any more.
+    /// Constants that the file's graph reads and the folded one does not.
     pub(super) fn dropped(&self) -> std::collections::HashSet<Arc<str>> {
         let mut read = vec![false; self.graph.values().len()];
         self.graph.nodes().iter().flat_map(Node::needs).for_each(|id| read[id.index()] = true);

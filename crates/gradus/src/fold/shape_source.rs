@@ -1,5 +1,5 @@
-//! Where dimensions are asked for: of the inputs, once each, in place of the values that nodes made
-//! of them.
+//! Sizes read from the shapes of the inputs, once each, in place of the values that nodes made of
+//! them.
 
 use foldhash::HashSet;
 use gradus_core::DType;
@@ -65,13 +65,13 @@ pub(super) fn choose<'m>(scope: &mut FoldState<'m>, folder: &mut GraphFolder<'m>
     }
 }
 
-/// How many nodes stay.
+/// Number of nodes that are kept.
 fn staying(scope: &FoldState<'_>) -> usize {
     scope.nodes.iter().filter(|node| node.stays).count()
 }
 
-/// How many nodes take sizes out of the shapes of inputs, and ask for these; lists that are taken
-/// already are not taken again.
+/// Number of nodes that take sizes out of the shapes of inputs, and ask for these; lists that are
+/// taken already are not taken again.
 fn made(scope: &FoldState<'_>) -> usize {
     let needed = needed(scope);
     let (alone, mixed): (Vec<_>, Vec<_>) = needed.iter().partition(|(_, sizes)| sizes.parts.len() == 1);
@@ -87,7 +87,7 @@ fn made(scope: &FoldState<'_>) -> usize {
     asked(scope).len() + single + mixed.len() + new.difference(&taken).count()
 }
 
-/// How many nodes stay and ask for a shape.
+/// Number of nodes that are kept and ask for a shape.
 fn asking(scope: &FoldState<'_>) -> usize {
     scope.nodes.iter().filter(|node| node.stays && node.role == Role::Shape).count()
 }

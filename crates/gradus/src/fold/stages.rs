@@ -14,10 +14,10 @@ use super::{Changes, FoldOptions, FoldReport, Folded, functions, unroll};
 use crate::model::Model;
 use gradus_engine::infer::Sizes;
 
-/// Most stages without a new kind of change.
+/// Maximum number of stages without a new kind of change.
 const MAX_STAGES: usize = 8;
 
-/// Most loops of which it is tried whether unrolling them leaves fewer nodes.
+/// Maximum number of loops of which it is tried whether unrolling them leaves fewer nodes.
 const MAX_TRIED: usize = 32;
 
 /// How the stages of a model are folded.
@@ -149,7 +149,7 @@ impl Staged {
         Ok(self)
     }
 
-    /// Folds the bodies of the functions that stay, each until nothing changes.
+    /// Folds the bodies of the functions that are kept, each until nothing changes.
     fn within_functions(self, by: Folding<'_>) -> Result<Staged> {
         if self.model.source().functions.is_empty() {
             return Ok(self);

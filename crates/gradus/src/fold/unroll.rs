@@ -17,10 +17,10 @@ use crate::operators::control_flow::loops::lead;
 use crate::operators::{self, Chance};
 use gradus_engine::infer::InferOptions;
 
-/// Most iterations of a loop that is unrolled.
+/// Maximum number of iterations of a loop that is unrolled.
 const MAX_RUNS: usize = 256;
 
-/// Most nodes that a loop becomes.
+/// Maximum number of nodes that a loop becomes.
 const MAX_NODES: usize = 20_000;
 
 /// Returns true if a node of a graph runs a body again and again.
@@ -28,7 +28,7 @@ pub(super) fn has_loops(graph: &Graph) -> bool {
     graph.nodes().iter().any(|node| operator(node).is_some())
 }
 
-/// The edit that unrolls a loop of the main graph, after so many others that can be unrolled.
+/// The edit that unrolls a loop of the main graph, after `skipped` others that can be unrolled.
 pub(super) fn candidate(model: &Model, skipped: usize) -> Result<Option<Edit>> {
     let graph = model.graph();
     let is_loop = |index: &&usize| operator(&graph.nodes()[**index]).is_some();
@@ -53,7 +53,7 @@ fn operator(node: &Node) -> Option<&str> {
     (node.operator.domain.is_empty() && matches!(name, "Loop" | "Scan")).then_some(name)
 }
 
-/// Returns true if every node of a graph computes the same from the same inputs wherever it stands.
+/// Returns true if every node of a graph computes the same from the same inputs wherever it is.
 fn is_repeatable(model: &Model, graph: &Graph) -> bool {
     graph.nodes().iter().all(|node| {
         let row = operators::row_of(Standard::Onnx, node);
@@ -183,7 +183,7 @@ impl<'m> Unrolled<'m> {
         Ok(edit)
     }
 
-    /// The nodes and constants of the body that an iteration repeats: constants stand once.
+    /// The nodes and constants of the body that an iteration repeats: constants are written once.
     fn kept(&self, run: usize) -> Edit {
         let (graph, again) = (self.body, run > 0);
         let repeated = |index: &usize| !again || !is_constant_node(&graph.nodes()[*index]);

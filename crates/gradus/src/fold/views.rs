@@ -6,8 +6,8 @@
 //! their readers read them. The operators between form a region, which may begin and end with
 //! several views, or with several Transposes of one order.
 //!
-//! Programs may round a function otherwise at the end of a vector. Views leave each element at its
-//! place in memory, so only Transposes around such functions may change the last bits.
+//! Programs may round a function differently at the end of a vector. Views leave each element at
+//! its place in memory, so only Transposes around such functions may change the last bits.
 
 use foldhash::{HashMap, HashSet};
 use gradus_core::convert::i64_of;
@@ -24,7 +24,7 @@ use crate::dim::Dim;
 use crate::fact::{Dims, Fact};
 use crate::operators::{self, Row};
 
-/// Most operators between views.
+/// Maximum number of operators between views.
 const MAX_NODES: usize = 64;
 
 /// The nodes that read each value, and the numbers of the inputs.
@@ -51,7 +51,7 @@ impl Turn {
         }
     }
 
-    /// The pass that removes them around functions that programs round otherwise.
+    /// The pass that removes them around functions that programs round differently.
     fn pass_of_functions(&self) -> Pass {
         match self {
             Turn::View => Pass::ReshapesAroundFunctions,
@@ -241,7 +241,7 @@ fn held(scope: &FoldState<'_>) -> HashSet<ValueId> {
     held
 }
 
-/// The region behind a view. Other readers of the view do not matter: the view stays for them.
+/// The region after a view. Other readers of the view do not matter: the view is kept for them.
 fn region(scope: &FoldState<'_>, readers: &Readers, held: &HashSet<ValueId>, index: usize) -> Option<Region> {
     let first = NodeView::new(scope, index);
     let start = first.output()?;
@@ -317,7 +317,7 @@ fn region(scope: &FoldState<'_>, readers: &Readers, held: &HashSet<ValueId>, ind
                 turn.is(producer) && (same || !is_view)
             };
             let source = match view.producer(input).filter(turns) {
-                // Where the order undoes itself, an end of the region is one of its entries too:
+                // An end of the region is one of its entries too, where the order undoes itself:
                 // the value before it changes its own order.
                 Some(producer) if producer.value(0).is_some_and(is_changed) => return None,
                 Some(producer) => Source::Value(producer.value(0)?),
@@ -340,8 +340,8 @@ fn region(scope: &FoldState<'_>, readers: &Readers, held: &HashSet<ValueId>, ind
     Some(Region { entries, exits, moved, values, ending })
 }
 
-/// Returns true if a node computes each element of its output from those at its place.
-/// `functions` says that it may be one that programs round otherwise.
+/// Returns true if a node computes each element of its output from those at its place. `functions`
+/// says that it may be one that programs round differently.
 fn is_of_elements(view: &NodeView<'_, '_>, functions: bool) -> bool {
     let row = operators::row(Standard::Onnx, "", view.operator()).filter(|row| row.is_of_elements());
     let applies =

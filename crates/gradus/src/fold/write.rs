@@ -21,7 +21,7 @@ use crate::dim::Dim;
 use crate::fact::Fact;
 use crate::normalize::has_default_inputs;
 
-/// Operators of several outputs that nodes are replaced by, all of which stay.
+/// Operators of several outputs that nodes are replaced by, all of which are kept.
 const SEVERAL: [&str; 2] = ["Split", "TopK"];
 
 /// An edit while it is made.
@@ -32,7 +32,7 @@ pub(super) struct FoldWriter<'s, 'm> {
     constant_nodes: Vec<Step>,
     /// Names of constants, by what they are.
     known: HashMap<(DType, Vec<usize>, Bytes), Arc<str>>,
-    /// Constants of the file that stay and were not read yet, by type and dimensions.
+    /// Constants of the file that are kept and were not read yet, by type and dimensions.
     unread: HashMap<(DType, Vec<usize>), Vec<ValueId>>,
     /// Names of constants, by value.
     names: HashMap<ValueId, Arc<str>>,
@@ -73,7 +73,7 @@ pub(super) fn edit(
         }
     }
     let mut changed = writing.sizes(folder);
-    // Nearly each node that stays is one step.
+    // Nearly each node that is kept is one step.
     writing.edit.nodes.reserve(scope.nodes.iter().filter(|node| node.stays).count());
     for &index in graph.order() {
         changed |= writing.node(folder, index)?;

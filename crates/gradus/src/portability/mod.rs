@@ -41,11 +41,11 @@ pub const RULES: &[Rule] = rules::RULES;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum When {
-    /// It holds in every run.
+    /// The difference occurs in every run.
     Always,
-    /// It is about sizes: `seq >= 16777217`.
+    /// Sizes for which it occurs: `seq >= 16777217`.
     Sizes(String),
-    /// It is about data: that of the rule.
+    /// The data decides, as the rule says.
     Data,
 }
 
@@ -93,8 +93,8 @@ impl Difference {
 pub struct Portability {
     /// The differences, in the order of the nodes.
     pub differences: Vec<Difference>,
-    /// The sequences of the model, before it is converted, that a program returns otherwise than
-    /// exactly, or not at all; their arguments are known.
+    /// The sequences of the model, before it is converted, that a program does not return exactly,
+    /// or not at all; their arguments are known.
     pub sequences: Vec<ModelSequence>,
     inference: Inference,
 }
@@ -132,7 +132,7 @@ impl Model {
         let bodies = SubgraphFacts::new(inference.subgraphs().to_vec());
         let facts = inference.facts().to_vec();
         let mut search = Search { model: self, inference: &mut inference, bodies, differences: Vec::new() };
-        search.graph(&Place {
+        search.graph(&NodePlace {
             graph: self.graph(),
             facts: &facts,
             path: Vec::new(),
@@ -154,7 +154,7 @@ struct Search<'a> {
 }
 
 /// A graph while it is searched.
-struct Place<'a> {
+struct NodePlace<'a> {
     graph: &'a Graph,
     facts: &'a [Fact],
     path: Vec<(usize, usize)>,
@@ -164,13 +164,13 @@ struct Place<'a> {
 }
 
 impl Search<'_> {
-    fn graph(&mut self, at: &Place<'_>) {
+    fn graph(&mut self, at: &NodePlace<'_>) {
         for &index in at.graph.order() {
             self.node(at, &at.graph.nodes()[index], index);
         }
     }
 
-    fn node(&mut self, at: &Place<'_>, node: &Node, index: usize) {
+    fn node(&mut self, at: &NodePlace<'_>, node: &Node, index: usize) {
         let label = at.label.clone() + &node.label(index);
         let attributes = Attributes::new(&node.attributes, Form::of_node(Standard::Onnx, node));
         let attributes = attributes.with_parameters(at.parameters.clone());
@@ -182,7 +182,7 @@ impl Search<'_> {
             // Nothing is known of a graph that was not inferred, as bodies of functions past a limit.
             let Some(facts) = self.bodies.get(&path).map(<[Fact]>::to_vec) else { continue };
             let (label, parameters) = (format!("{label}, "), parameters.clone());
-            self.graph(&Place { graph, facts: &facts, path, label, parameters });
+            self.graph(&NodePlace { graph, facts: &facts, path, label, parameters });
         }
         if function.is_some() || !node.operator.domain.is_empty() {
             return;

@@ -11,7 +11,7 @@ use crate::compare::compare;
 use crate::dim::{Condition, Dim, Relation};
 use crate::operators::range::exact_length;
 
-/// Most elements that are compared one by one; of a longer sequence it is not decided.
+/// Maximum number of elements that are compared one by one; of a longer sequence it is not decided.
 const COMPARED: u64 = 1 << 20;
 
 /// When the limit of a range is on the other side of its start than the sign of the step says.

@@ -88,7 +88,8 @@ pub(super) fn of_model(model: &Model, inference: &Inference) -> Vec<ModelSequenc
                 let Some(facts) = bodies.get(&path).map(<[Fact]>::to_vec) else { continue };
                 open.push((inner, facts, path, format!("{label}, ")));
             }
-            let arguments = Arguments { standard: model.source().standard, graph, facts: &facts, node };
+            let arguments =
+                SequenceArguments { standard: model.source().standard, graph, facts: &facts, node };
             let Some((call, results)) = arguments.results() else { continue };
             let operator = node.operator.to_string();
             found.push(ModelSequence { node: label, operator, call, results });
@@ -108,14 +109,14 @@ fn sequence_of(standard: Standard, node: &Node) -> Option<Sequence> {
 type Results = Vec<(Profile, std::result::Result<Found, String>)>;
 
 /// A node, and what its inputs are.
-struct Arguments<'a> {
+struct SequenceArguments<'a> {
     standard: Standard,
     graph: &'a Graph,
     facts: &'a [Fact],
     node: &'a Node,
 }
 
-impl Arguments<'_> {
+impl SequenceArguments<'_> {
     fn input(&self, input: usize) -> Option<ValueId> {
         self.node.inputs.get(input).copied().flatten()
     }

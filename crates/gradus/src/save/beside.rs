@@ -1,4 +1,4 @@
-//! Files of constants, copied beside a new ONNX model: by names that come from the model's own, as
+//! Files of constants, copied next to a new ONNX model: by names that come from the model's own, as
 //! the file that is read may be a stranger's, or by those that it gives them where that is wanted.
 
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use bytes::Bytes;
 use gradus_core::{Error, Kind, Limits, Result};
 use gradus_formats::{Files, onnx};
 
-use super::Output;
+use super::OutputFile;
 use crate::files::{Folder, NewFiles, cannot_read, cannot_write, folder_of, map, open_regular};
 use crate::model::Model;
 
@@ -24,7 +24,7 @@ pub(super) fn copied(
     files: &mut NewFiles,
 ) -> Result<BTreeMap<String, String>> {
     let mut names = BTreeMap::new();
-    // Nothing lies beside a pipe or a device.
+    // A pipe or a device has no neighbour files.
     if std::fs::metadata(path).is_ok_and(|old| !old.is_file()) {
         return Ok(names);
     }
@@ -49,19 +49,19 @@ pub(super) fn copied(
 
 /// Files by the names that they had before.
 #[derive(Debug)]
-pub(super) struct Renamed {
+pub(super) struct RenamedFiles {
     pub(super) files: Arc<dyn Files>,
     /// Names after those before.
     pub(super) names: BTreeMap<String, String>,
 }
 
-impl Renamed {
+impl RenamedFiles {
     fn before<'a>(&'a self, path: &'a str) -> &'a str {
         self.names.iter().find(|(_, new)| *new == path).map_or(path, |(old, _)| old)
     }
 }
 
-impl Files for Renamed {
+impl Files for RenamedFiles {
     fn open(&self, path: &str) -> Result<Bytes> {
         self.files.open(self.before(path))
     }
@@ -74,7 +74,7 @@ impl Files for Renamed {
 const ANOTHER: &str =
     "there is another file of this name, expected none; choose another folder for the model";
 
-/// The name of a file of constants beside a model: that of the model, with an ending.
+/// The name of a file of constants next to a model: that of the model, with an ending.
 pub(super) fn name_of_data(model: &Path, before: usize) -> String {
     let stem = model.file_name().unwrap_or_default().to_string_lossy();
     let number = if before == 0 { String::new() } else { format!(".{}", before + 1) };
@@ -92,7 +92,7 @@ pub(super) fn check_replaced(model: &Path, name: &str) -> Result<()> {
     Err(refused(Kind::Io, to, ANOTHER))
 }
 
-/// A model and the new one beside which its constants go.
+/// A model and the new one, next to which its constants go.
 #[derive(Clone, Copy)]
 struct Copy<'a> {
     model: &'a Path,
@@ -126,7 +126,7 @@ impl Copy<'_> {
         self.copy(&source, to, files)
     }
 
-    /// Copies a file to the name that it has beside the model.
+    /// Copies a file to the name that it has next to the model.
     fn by_its_name(self, location: &str, files: &mut NewFiles) -> Result<()> {
         let to = &folder_of(self.new_model).join(location);
         let source = Folder::of(self.model).file(location)?;
@@ -160,7 +160,7 @@ impl Copy<'_> {
     fn copy(self, source: &File, to: &Path, files: &mut NewFiles) -> Result<()> {
         let bytes = source.metadata().map_or(0, |of| of.len()).into();
         files.create_of(to, bytes, |out| {
-            Output { out, path: to, limits: self.limits }.copy(source, u64::MAX).map(drop)
+            OutputFile { out, path: to, limits: self.limits }.copy(source, u64::MAX).map(drop)
         })
     }
 }
@@ -215,7 +215,7 @@ mod tests {
         std::fs::write(root.join("from/deep/w.bin"), b"weights").unwrap();
         copy(&to, "deep/w.bin").unwrap();
         assert_eq!(std::fs::read(to.join("deep/w.bin")).unwrap(), b"weights");
-        // The same file, or one that is as it should be, stays.
+        // The same file is kept, and so is one that has the wanted content.
         copy(&root.join("from"), "w.bin").unwrap();
         copy(&to, "deep/w.bin").unwrap();
         std::fs::write(to.join("w.bin"), b"another").unwrap();

@@ -1,5 +1,4 @@
-//! Writing models: what was read, with its changes, into a file beside which the files of its
-//! constants lie.
+//! Writing models: what was read, with its changes, into a file next to the files of its constants.
 //!
 //! Long parts of mapped files are copied from file to file by the system, so weights pass through
 //! no memory of ours.
@@ -11,7 +10,7 @@ use std::io::{BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use beside::Renamed;
+use beside::RenamedFiles;
 use bytes::Bytes;
 use gradus_core::convert::{product, u64_of, usize_of};
 use gradus_core::graph::{self, Standard};
@@ -28,11 +27,11 @@ const LONG: usize = 1 << 16;
 const AT_ONCE: u64 = 1 << 26;
 
 impl Model {
-    /// Writes its file with the graphs of a model that was [made of it](Model::fold), and says how many bytes that are. Files of
-    /// constants of an ONNX model are copied beside it as `m.onnx.data`, `m.onnx.2.data`, … where
-    /// it is `m.onnx`, unless they are there or `path` is a pipe or a device;
-    /// [`Model::keep_names`] keeps the names that the model gives them. Constants of an
-    /// OpenVINO model are written into a `.bin` file with the name of the `.xml` file. All is
+    /// Writes its file with the graphs of a model that was [made of it](Model::fold), and returns
+    /// the number of bytes. Files of constants of an ONNX model are copied next to it as
+    /// `m.onnx.data`, `m.onnx.2.data`, … where it is `m.onnx`, unless they are there or `path` is a
+    /// pipe or a device; [`Model::keep_names`] keeps the names that the model gives them. Constants
+    /// of an OpenVINO model are written into a `.bin` file with the name of the `.xml` file. All is
     /// written as [`NewFiles`] says.
     ///
     /// # Errors
@@ -56,9 +55,9 @@ impl Model {
     }
 
     /// Writes the model, and says how many bytes that are: what was read as it is, what was made in
-    /// memory as [`Model::to_onnx`] or [`openvino::encode_model`] says, but for ONNX of 2^31 bytes or
-    /// more, whose long constants are in `m.onnx.data` beside `m.onnx`. Files of constants go with it
-    /// as [`Model::save_edited`] says.
+    /// memory as [`Model::to_onnx`] or [`openvino::encode_model`] says, but for ONNX of 2^31 bytes
+    /// or more, whose long constants are in `m.onnx.data` next to `m.onnx`. Files of constants go
+    /// with it as [`Model::save_edited`] says.
     ///
     /// # Errors
     /// As [`Model::save_edited`] and [`Model::to_onnx`].
@@ -85,8 +84,8 @@ impl Model {
         self.save_made(path, MAX_BYTES)
     }
 
-    /// Writes an ONNX model that was made in memory; where the file would have more than `most` bytes,
-    /// with its long constants in a file beside it.
+    /// Writes an ONNX model that was made in memory; where the file would have more than `most`
+    /// bytes, with its long constants in a file next to it.
     fn save_made(&self, path: &Path, most: usize) -> Result<u64> {
         let model = self.portable_model()?;
         let mut written = onnx::encode_model(&model)?;
@@ -105,13 +104,13 @@ impl Model {
             self.check_output(to)?;
             beside::check_replaced(path, &name)?;
             files.create_of(to, bytes_of(&data), |out| {
-                Output { out, path: to, limits }.splice(&data, &none)
+                OutputFile { out, path: to, limits }.splice(&data, &none)
             })?;
             len = encoded.len() + data.len();
             written = encoded;
         }
         files.create_of(path, bytes_of(&written), |out| {
-            Output { out, path, limits }.splice(&written, &none)
+            OutputFile { out, path, limits }.splice(&written, &none)
         })?;
         files.commit()?;
         Ok(u64_of(len))
@@ -133,7 +132,7 @@ impl Model {
         }
         self.check_output(path)?;
         let beside = path.with_extension("bin");
-        // Beside a .xml file it is that model's; without one it is somebody else's.
+        // Next to a .xml file it is that model's; without one it is somebody else's.
         if (beside.exists() && !path.exists()) || self.spares(&beside) {
             let message = "there is another file of this name, and the model's constants would replace it; \
                            choose another name or folder for the model";
@@ -147,25 +146,25 @@ impl Model {
         };
         let len = xml.len() + of_constants;
         files.create_of(&beside, product(of_constants, 1), |out| {
-            let mut output = Output { out, path: &beside, limits };
+            let mut output = OutputFile { out, path: &beside, limits };
             match constants {
                 ConstantFiles::Spliced(splice, source) => output.splice(splice, source),
                 ConstantFiles::Parts(parts) => parts.iter().try_for_each(|part| output.bytes(part)),
             }
         })?;
-        files.create_of(path, bytes_of(xml), |out| Output { out, path, limits }.splice(xml, text))?;
+        files.create_of(path, bytes_of(xml), |out| OutputFile { out, path, limits }.splice(xml, text))?;
         files.commit()?;
         Ok(u64_of(len))
     }
 
-    /// The files beside an ONNX model that have its constants.
+    /// The files next to an ONNX model that have its constants.
     pub(crate) fn external_files(&self) -> Result<Vec<PathBuf>> {
         let file = self.bytes().zip(self.path()).filter(|_| self.source().standard == Standard::Onnx);
         let Some((bytes, path)) = file else { return Ok(Vec::new()) };
         Ok(onnx::external_files(bytes)?.iter().map(|location| folder_of(path).join(location)).collect())
     }
 
-    /// The files of all formats that have its constants, beside the model.
+    /// The files of all formats that have its constants, next to the model.
     pub(crate) fn constant_files(&self) -> Result<Vec<PathBuf>> {
         let mut files = self.external_files()?;
         if let Some(path) = self.path().filter(|_| self.source().standard != Standard::Onnx) {
@@ -206,7 +205,7 @@ impl Model {
         Ok(())
     }
 
-    /// Writes an ONNX model, and the files of constants that it needs beside it.
+    /// Writes an ONNX model, and the files of constants that it needs next to it.
     fn save_onnx(&self, to: Option<&graph::Model>, path: &Path) -> Result<u64> {
         self.check_output(path)?;
         let limits = self.limits();
@@ -223,10 +222,11 @@ impl Model {
             let renamed = onnx::rename_external_files(&edited, |location| names.get(location).cloned())?;
             splice = renamed.after(&splice);
         }
-        files
-            .create_of(path, bytes_of(&splice), |out| Output { out, path, limits }.splice(&splice, bytes))?;
+        files.create_of(path, bytes_of(&splice), |out| {
+            OutputFile { out, path, limits }.splice(&splice, bytes)
+        })?;
         if let Some(written) = files.last() {
-            self.read_again(&map(written)?, Arc::new(Renamed { files: sources_files.clone(), names }))?;
+            self.read_again(&map(written)?, Arc::new(RenamedFiles { files: sources_files.clone(), names }))?;
         }
         files.commit()?;
         Ok(u64_of(splice.len()))
@@ -268,13 +268,13 @@ enum ConstantFiles<'a> {
 }
 
 /// A file that is written until the deadline.
-struct Output<'a> {
+struct OutputFile<'a> {
     out: &'a mut BufWriter<File>,
     path: &'a Path,
     limits: Limits,
 }
 
-impl Output<'_> {
+impl OutputFile<'_> {
     fn splice(&mut self, splice: &Splice, source: &Bytes) -> Result<()> {
         splice.parts().try_for_each(|part| match part {
             Part::Fresh(bytes) => self.bytes(bytes),
@@ -318,7 +318,7 @@ impl Output<'_> {
         Ok(0)
     }
 
-    /// Copies at most so many bytes by the system, and returns how many there were.
+    /// Copies at most `most` bytes by the system, and returns their number.
     fn copy(&mut self, mut source: &File, most: u64) -> Result<u64> {
         let fail = |error| cannot_write(self.path, error);
         self.out.flush().map_err(fail)?;
@@ -367,7 +367,7 @@ mod tests {
         let model = sum(SIZE);
         model.save_made(&path, usize::MAX).unwrap();
         assert!(!data.exists());
-        // A file of somebody else stays.
+        // A file of somebody else is not changed.
         std::fs::write(&data, "mine").unwrap();
         assert_eq!(model.save_made(&path, 1000).unwrap_err().kind(), Kind::Io);
         assert_eq!(std::fs::read(&data).unwrap(), b"mine");

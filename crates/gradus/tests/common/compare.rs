@@ -4,7 +4,7 @@ use gradus::convert::nearest_f64;
 use gradus::{DType, Number, Tensor};
 
 /// How two tensors differ, if they do: `exact` wants the same numbers (zeros of the same sign),
-/// otherwise floats may be some units in the last place of the greatest apart.
+/// otherwise floats may be some units in the last place of the largest apart.
 pub fn difference(want: &Tensor, got: &Tensor, exact: bool) -> Option<String> {
     if (want.dtype(), want.shape()) != (got.dtype(), got.shape()) {
         return Some(format!("{}{}, not {}{}", got.dtype(), got.shape(), want.dtype(), want.shape()));

@@ -20,7 +20,7 @@ pub fn convert(model: &Model, to: Standard) -> gradus::Result<Converted> {
     model.convert(to, &ConvertOptions::default())
 }
 
-/// The least that conversions keep of a model, by their reports.
+/// The lowest exactness of conversions of a model, by their reports.
 pub fn kept(reports: &[&ConversionReport]) -> Exactness {
     let notes = reports.iter().flat_map(|report| &report.notes);
     notes.map(|note| note.exactness).max().unwrap_or(Exactness::Exact)

@@ -11,7 +11,7 @@ use gradus::{DType, Model, Number, Shape, Tensor, Value, convert};
 
 /// The operator set of the graphs.
 const OPSET: i64 = 20;
-/// Most elements of a tensor, and most of an axis that is made.
+/// Maximum number of elements of a tensor, and of an axis that is made.
 const MOST: usize = 96;
 
 /// A node, and its outputs.

@@ -1,4 +1,4 @@
-//! Conversions of element types, beside `ml_dtypes` and `onnx`.
+//! Conversions of element types, compared with `ml_dtypes` and `onnx`.
 
 use std::path::Path;
 
@@ -46,7 +46,7 @@ fn codes_have_the_values_that_ml_dtypes_gives_them() {
     }
 }
 
-/// Where our conversion differs from the packages', on purpose: type, rules, numbers, reason.
+/// Deliberate difference of our conversion from the packages': type, rules, numbers, reason.
 type Deviation = (DType, &'static str, fn(f32) -> bool, &'static str);
 
 const DEVIATIONS: &[Deviation] = &[

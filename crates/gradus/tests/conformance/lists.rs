@@ -12,7 +12,7 @@ pub(super) enum Expected<'a> {
     Pass(Bound),
     Fail,
     Skip,
-    /// It fails where the processor lacks this feature.
+    /// The case fails where the processor lacks this feature.
     FailsWithout(&'a str),
 }
 

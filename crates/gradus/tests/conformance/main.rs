@@ -1,5 +1,6 @@
 //! Upstream's cases, by name, against two-sided lists: a case that is not listed, that fails though
-//! it should pass, that passes though it should fail, or that is listed and gone, fails the test.
+//! it should pass, that passes though it should fail, or that is listed and missing, fails the
+//! test.
 //!
 //! The cases come from the installed packages: scripts in `conformance/` write them to a folder,
 //! which the variable `GRADUS_CONFORMANCE` names (`cargo xtask conformance` does all of it).

@@ -5,7 +5,7 @@ use gradus::{DType, Model, Tensor};
 
 use crate::common::sketch::Sketch;
 
-/// Whether `k == 1` is a condition of the model.
+/// If `k == 1` is a condition of the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needs {
     /// The node runs whenever the model does.

@@ -614,7 +614,7 @@ fn accepted_sizes_run_and_refused_sizes_do_not() {
             ran[usize::from(verdict.is_ok())] += 1;
             match (&verdict, result) {
                 (Ok(_), Err(error)) => panic!("{name} accepts {sizes:?}, but: {error}"),
-                // That axes of one name have one size is the contract's, and no node asks for it.
+                // The contract alone asks that axes of one name have one size.
                 (Err(refused), Ok(_)) => {
                     assert!(refused.ends_with("(the inputs)"), "{name} refuses {sizes:?}: {refused}");
                 }

@@ -151,7 +151,7 @@ fn is_of_values(error: &str) -> bool {
     .any(|text| error.contains(text))
 }
 
-/// Checks so many random nodes of each version of each operator of ONNX and OpenVINO.
+/// Checks `each` random nodes of each version of each operator of ONNX and OpenVINO.
 fn check(seed: u64, each: usize) {
     let [mut random, mut edges] = [seed, seed].map(fastrand::Rng::with_seed);
     let (mut ran, mut refused, mut contracts, mut open_contracts) = (0, 0, 0, 0);

@@ -217,7 +217,7 @@ fn notes_of_two_steps_name_the_nodes_of_the_source() {
     }
 }
 
-/// A sum with a default that may be overridden, beside one that nothing reads.
+/// A sum with a default that may be overridden, next to one that nothing reads.
 fn with_defaults() -> Model {
     let mut builder = Builder::new("defaults");
     let four = Type::tensor(DType::F32, &gradus::Shape::vector(4));

@@ -650,7 +650,7 @@ fn loops_over_slices_are_the_same_in_onnx() {
             let want = run(&model, &given);
             let there = convert(&model, Standard::Onnx).unwrap_or_else(|error| panic!("{what}: {error}"));
             compare(&what, &want, &there.model, &given, Exactness::Exact);
-            // OpenVINO finds wrong bounds for sizes behind an Abs.
+            // OpenVINO finds wrong bounds for sizes after an Abs.
             assert!(there.model.graph().nodes().iter().all(|node| &*node.operator.name != "Abs"), "{what}");
             let again =
                 convert(&there.model, Standard::OpenVino).unwrap_or_else(|error| panic!("{what}: {error}"));

@@ -38,7 +38,7 @@ fn same(what: &str, one: One<'_>) {
     compared(what, one, |want, got| difference(want, got, false));
 }
 
-/// The same, where errors of rounding grow.
+/// Compares them where rounding errors grow.
 fn close(what: &str, one: One<'_>) {
     compared(what, one, |want, got| {
         let all = |tensor: &Tensor| tensor.numbers().unwrap().map(nearest_f64).collect::<Vec<_>>();

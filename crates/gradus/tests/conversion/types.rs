@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::slice::from_ref;
 
 use gradus::conversion::{ConvertOptions, Converted};
-use gradus::graph::{self, Builder, Content, DeclaredDim, Origin, Standard, Type, ValueId};
+use gradus::graph::{Content, Origin, Standard, ValueId};
 use gradus::{DType, Model, Shape, Tensor, Value};
 
 use crate::common::compare::difference;
@@ -18,7 +18,7 @@ fn list(values: &[i64]) -> Tensor {
     Tensor::vector(values)
 }
 
-/// The same numbers in another type.
+/// The numbers of a tensor in another type.
 fn cast(tensor: &Tensor, to: DType) -> Tensor {
     gradus::convert::cast(tensor, to, gradus::convert::Rules::IEEE).unwrap()
 }
@@ -321,43 +321,9 @@ fn foreign(
     attributes: &[(&'static str, Content)],
     outputs: usize,
 ) -> (Model, HashMap<String, Value>) {
-    let mut builder = Builder::new("one");
-    let (mut keys, mut given) = (Vec::new(), HashMap::new());
-    for (number, value) in inputs.iter().enumerate() {
-        let key = format!("x{number}");
-        let id = builder.define(&key, Origin::Input).unwrap();
-        let mut sizes: Vec<_> = value.shape().dims().iter().map(|&len| DeclaredDim::Known(len)).collect();
-        sizes.first_mut().into_iter().for_each(|size| *size = DeclaredDim::Unknown);
-        builder.info(id).declared = Some(Type::Tensor(Some(value.dtype()), Some(sizes)));
-        given.insert(key.clone(), value.clone().into());
-        keys.push(key);
-    }
-    for (number, value) in constants.iter().enumerate() {
-        keys.push(format!("c{number}"));
-        builder.constant(&keys[keys.len() - 1], value.clone().into()).unwrap();
-    }
-    let names: Vec<_> = (0..outputs).map(|output| format!("y{output}")).collect();
-    let names: Vec<_> = names.iter().map(String::as_str).collect();
-    let node = graph::Node {
-        name: "node".into(),
-        operator: graph::OperatorId { domain: domain.into(), name: operator.into(), overload: "".into() },
-        inputs: keys.iter().map(|key| Some(builder.reference(key))).collect(),
-        outputs: graph::Slots::new(),
-        attributes: attributes
-            .iter()
-            .map(|(name, content)| graph::Attribute { name: (*name).into(), content: content.clone() })
-            .collect(),
-        version: Some(version),
-        position: None,
-    };
-    builder.push(node, &names).unwrap();
-    for name in names {
-        builder.output(name);
-    }
-    let mut model = graph::Model::new(Onnx);
-    model.opsets = vec![("".into(), 21), (domain.into(), version)];
-    model.graph = builder.finish().unwrap();
-    (Model::from_source(model), given)
+    let one = One::of(Onnx, operator, version).domain(domain).inputs(inputs).constants(constants);
+    let one = attributes.iter().fold(one, |one, (name, content)| one.attribute(name, content.clone()));
+    one.outputs(outputs).first_open().model()
 }
 
 #[test]

@@ -54,7 +54,8 @@ fn shapes_that_sizes_decide_are_compared_of_rounded_outputs() {
     assert!(error.contains("output \"y\" is float32[3, 4], expected float32[2, 4]"), "{error}");
 }
 
-/// Whether the loop runs is no matter of sizes, and its outputs may have other shapes if it does not.
+/// The condition of the loop depends on no size, and its outputs may have other shapes if it does
+/// not run.
 #[test]
 fn edge_cases_are_no_differences() {
     let body = Sketch::nested()

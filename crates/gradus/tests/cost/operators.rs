@@ -136,8 +136,8 @@ fn operators_of_paddle_cost_what_stands_for_them() {
         let operators = cost.by_operator(model.graph()).into_iter();
         uncounted.extend(operators.filter(|(_, sum)| sum.uncounted > 0).map(|(name, _)| name));
     }
-    // Those that are computed as they are, or become operators of ONNX that are not counted, as
-    // docs/cost.md says.
+    // Operators that are computed directly, or become operators of ONNX that are not counted
+    // (docs/cost.md).
     let wanted = ["bilinear", "fft_c2c", "fft_c2r", "fft_r2c", "roi_align", "roi_pool"];
     assert_eq!(uncounted.iter().map(|name| &**name).collect::<Vec<_>>(), wanted);
 }

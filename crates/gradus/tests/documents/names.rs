@@ -1,6 +1,6 @@
-//! Files that comments and documents name must be there.
+//! Files and items that comments and documents name must be there.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
 /// Sources of other projects, and files of examples that readers make.
@@ -12,6 +12,37 @@ const OTHERS: [&str; 7] = [
     "numpy/_core/function_base.py",
     "python/ops/math_ops.py",
     "docs.rs",
+];
+
+/// Words in backticks that name items of other projects, of texts and of formats.
+const FOREIGN: [&str; 27] = [
+    "AVX512_BF16",
+    "DLPACK_FLAG_BITMASK_READ_ONLY",
+    "EX_SOFTWARE",
+    "FL5",
+    "FunctionProto",
+    "LogspaceInferMeta",
+    "MakeStateful",
+    "MurmurHash3_x86_32",
+    "NodeProto",
+    "OperatorSetIdProto",
+    "OpenBLAS",
+    "PyArray_ArangeObj",
+    "SparseTensorProto",
+    "SplitMix64",
+    "StringStringEntryProto",
+    "_calc_length",
+    "batch_norm_",
+    "binary16",
+    "binary32",
+    "binary64",
+    "kDLCPU",
+    "kDLCUDA",
+    "length_resized",
+    "mi_option_purge_delay",
+    "nohup",
+    "paddle2onnx",
+    "string_data",
 ];
 
 /// Files below a folder, without what builds and caches make.
@@ -70,4 +101,73 @@ fn every_source_that_is_named_is_there() {
     }
     assert!(seen > 100, "{seen} names were read");
     assert!(gone.is_empty(), "files that are gone:\n{}", gone.join("\n"));
+}
+
+/// The part of a line that is read by a compiler.
+fn code<'a>(line: &'a str, ending: &str) -> &'a str {
+    prose(line, ending).map_or(line, |comment| &line[..line.len() - comment.len()])
+}
+
+/// Names in backticks in the comments of a Rust source, with the numbers of their lines: an
+/// identifier, or the last one of a path.
+fn items(source: &str) -> Vec<(usize, &str)> {
+    let name = regex::Regex::new(r"`(?:[A-Za-z_]\w*::)*([A-Za-z_]\w*)(?:\(\))?`").unwrap();
+    let lines = source.lines().enumerate().filter_map(|(at, line)| Some((at + 1, prose(line, "rs")?)));
+    lines
+        .flat_map(|(line, words)| {
+            name.captures_iter(words).map(move |found| (line, found.get(1).unwrap().as_str()))
+        })
+        .collect()
+}
+
+#[test]
+fn every_item_that_a_comment_names_is_there() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
+    let mut all = Vec::new();
+    files(&root, &mut all);
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let (mut known, mut named) = (HashSet::new(), Vec::new());
+    for path in &all {
+        let ending = path.extension().unwrap_or_default().to_string_lossy();
+        if !["rs", "py", "pyi", "toml", "cu", "h", "wgsl", "js"].contains(&&*ending) {
+            continue;
+        }
+        let text = std::fs::read_to_string(path).unwrap();
+        // This file names what is elsewhere.
+        if path.ends_with(file!()) {
+            continue;
+        }
+        for line in text.lines() {
+            let words = if ending == "js" { line } else { code(line, &ending) };
+            for word in words.split(|c| !is_word(c)) {
+                if !known.contains(word) {
+                    known.insert(word.to_owned());
+                }
+            }
+        }
+        if ending == "rs" {
+            let path = path.strip_prefix(&root).unwrap().display().to_string();
+            named.extend(
+                items(&text).into_iter().map(|(line, name)| (format!("{path}:{line}"), name.to_owned())),
+            );
+        }
+    }
+    let is_there = |name: &str| known.contains(name) || FOREIGN.contains(&name);
+    let gone: Vec<_> = named
+        .iter()
+        .filter(|(_, name)| !is_there(name))
+        .map(|(place, name)| format!("{place}: {name}"))
+        .collect();
+    assert!(named.len() > 3000, "{} names were read", named.len());
+    assert!(gone.is_empty(), "items that are gone:\n{}", gone.join("\n"));
+    let idle: Vec<_> =
+        FOREIGN.iter().filter(|name| !named.iter().any(|(_, found)| found == **name)).collect();
+    assert!(idle.is_empty(), "foreign names that no comment has: {idle:?}");
+}
+
+#[test]
+fn items_of_comments_are_found() {
+    let source =
+        "/// Calls [`Form::of`] and `work()`, not `a + b`.\nfn f() {} // See `TABLE`.\nlet s = \"`no`\";";
+    assert_eq!(items(source), [(1, "of"), (1, "work"), (2, "TABLE")]);
 }

@@ -36,7 +36,7 @@ fn body(x: &[&str]) -> Sketch {
     Sketch::nested().input("i", DType::I64, &[]).input("go", DType::Bool, &[]).input("x", DType::F32, x)
 }
 
-/// A model of a Loop of so many iterations, from `a` to `t`, with a body of these outputs.
+/// A model of a Loop of `runs` iterations, from `a` to `t`, with a body of these outputs.
 fn looped(runs: i64, body: Sketch, outputs: &[&str], named: &[&str]) -> Sketch {
     let body = body.output("go", DType::Bool, &[]);
     let body = outputs.iter().fold(body, |body, name| body.output(name, DType::F32, &["n", "4"]));

@@ -1,4 +1,4 @@
-//! Folding: what goes, what stays, and that nothing else changes.
+//! Folding: what is removed, what is kept, and that nothing else changes.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -107,7 +107,7 @@ fn what_is_left_is_left_only_where_no_other_size_may_be_zero() {
             .output("y", DType::F32, &[size, "", "2"])
             .model()
     };
-    // -1 beside a dimension of 0 has no meaning, and batch may be 0.
+    // -1 next to a dimension of 0 has no meaning, and batch may be 0.
     let after = folded(&model("batch"));
     assert!(operators(&after).contains(&"Shape"));
     same(&model("batch"), &after, &[("x", floats(&[0, 3, 8]))]);

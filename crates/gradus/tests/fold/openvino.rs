@@ -1,4 +1,4 @@
-//! Folding of OpenVINO models: what goes, what stays, and that nothing else changes.
+//! Folding of OpenVINO models: what is removed, what is kept, and that nothing else changes.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -489,7 +489,7 @@ fn recorded() -> Vec<(String, Model, HashMap<String, Value>)> {
     models
 }
 
-/// Returns true if both ran, and gave the same; a node that is not run may have gone.
+/// Returns true if both ran, and gave the same; a node that is not run may have been removed.
 fn agree(name: &str, before: &Model, after: &Model, inputs: &HashMap<String, Value>) -> bool {
     match [before, after].map(|model| model.run(inputs)) {
         [Ok(one), Ok(other)] => {
@@ -512,7 +512,7 @@ fn recorded_models_of_every_operator_give_the_same_when_folded() {
     assert!(run * 5 > all.len() * 4, "{run} of {} models were run", all.len());
 }
 
-/// The same text with a few bytes of it changed, moved or lost.
+/// A copy of the text with a few bytes changed, moved or removed.
 fn damaged(text: &[u8], random: &mut fastrand::Rng) -> Vec<u8> {
     let mut text = text.to_vec();
     for _ in 0..random.usize(1..4) {

@@ -71,7 +71,7 @@ fn sizes_that_runs_need_are_in_every_formula() {
             &["(h*w)%8 == 0"],
             "float32[(h*w)//8, 8]",
         ),
-        // What runs for a size of 0 is no contradiction.
+        // Nodes that run for a size of 0 are no contradiction.
         (
             x(&["n"]).ints("flat", &[0]).with(
                 "Reshape",

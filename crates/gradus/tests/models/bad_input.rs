@@ -139,7 +139,7 @@ fn every_truncation_of_a_model_is_an_error_or_a_model() {
         let whole = std::fs::read(examples().join(name)).unwrap();
         assert!(open(&whole).is_ok(), "{name}");
         let opened = (0..whole.len()).filter(|&len| open(&whole[..len]).is_ok()).count();
-        // Only fields behind the graph, and blanks behind the root, can be missing unnoticed.
+        // Only fields after the graph, and blanks after the root, can be missing unnoticed.
         assert!(opened < 64, "{name}: {opened} truncations of {} bytes open", whole.len());
     }
 }
@@ -436,7 +436,7 @@ fn a_converted_model_does_not_replace_the_constants_of_its_source() {
     std::fs::write(folder.join("w.bin"), [1; 12]).unwrap();
     let source = Model::open(&path).unwrap();
     let converted = source.convert(Standard::OpenVino, &ConvertOptions::default()).unwrap().model;
-    // Also where a model of that name was written before.
+    // A model of that name that was written before changes nothing.
     std::fs::write(folder.join("w.xml"), "").unwrap();
     let error = converted.save(folder.join("w.xml")).unwrap_err();
     assert!(error.message().contains("the model's constants would replace it"), "{error}");

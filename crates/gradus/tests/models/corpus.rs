@@ -47,7 +47,7 @@ fn peak_is_a_bound(path: &Path) {
     let mut inference = model.infer(&InferOptions::default()).unwrap();
     let Some(peak) = inference.peak(&model, Reuse::None) else { return };
     for seed in 0..20u64 {
-        // Symbols that the data decide are 1, the least that inputs' symbols are.
+        // Symbols that the data decide are 1, the minimum of inputs' symbols.
         let data = |name: &str| {
             let symbol = inference.symbols().find(name).unwrap();
             inference.symbols().as_symbol(symbol).unwrap().origin != gradus::dim::Origin::Input

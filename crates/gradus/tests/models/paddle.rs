@@ -6,7 +6,7 @@
 //! names, of which all must pass.
 //!
 //! Results are equal bit for bit, but for floats of sequences: Paddle rounds them more than once,
-//! and each case says how many units in the last place of its greatest element an output may be
+//! and each case says how many units in the last place of its largest element an output may be
 //! away.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};

@@ -68,7 +68,7 @@ fn files_that_broke_an_earlier_version_give_a_result_or_an_error() {
 const SHAPES: [&[usize]; 9] =
     [&[0, 1 << 40], &[1 << 40, 0], &[0, 1 << 40, 1 << 20], &[1 << 30, 2, 0], &[0], &[], &[2], &[3], &[2, 3]];
 
-/// Does everything with so many random nodes of every operator of every standard, with and without
+/// Does everything with `each` random nodes of every operator of every standard, with and without
 /// the declared types of their inputs.
 fn exercise_random_nodes(seed: u64, each: usize) {
     let mut random = fastrand::Rng::with_seed(seed);
@@ -103,7 +103,7 @@ fn is_static(kind: Kind) -> bool {
     matches!(kind, Kind::Type | Kind::Graph | Kind::Shape)
 }
 
-/// Runs so many random nodes of every evaluated operator of ONNX. A run that is refused because of
+/// Runs `each` random nodes of every evaluated operator of ONNX. A run that is refused because of
 /// types, ranks, missing inputs or attributes is refused by inference as well.
 fn run_random_nodes(seed: u64, each: usize) {
     let mut random = fastrand::Rng::with_seed(seed);

@@ -190,7 +190,7 @@ enum Sizes {
     Unranked,
 }
 
-/// Checks so many random nodes of each version of each operator that is evaluated.
+/// Checks `each` random nodes of each version of each operator that is evaluated.
 fn check(seed: u64, each: usize, sizes: Sizes) {
     let mut random = fastrand::Rng::with_seed(seed);
     let mut found = Found::default();

@@ -10,10 +10,12 @@ use std::path::Path;
 use gradus::conversion::ConvertOptions;
 use gradus::convert::nearest_f64;
 use gradus::formats::onnx::NEWEST_OPSET;
-use gradus::graph::{self, Builder, Content, Origin, Standard};
+use gradus::graph::{self, Content, Standard};
 use gradus::infer::{InferOptions, InputFact};
 use gradus::{DType, Fact, Kind, Limits, Model, Number, Rules, RunOptions, Shape, Tensor, Value, convert};
 use serde_json::Value as Json;
+
+use crate::common::one::One;
 
 /// A node, its inputs, and its outputs with the errors that they may have.
 struct Case {
@@ -99,39 +101,12 @@ fn model(case: &Case, inputs: &[Option<Tensor>]) -> Model {
 
 /// The model of one node, whose inputs from one on are constants.
 fn model_of(case: &Case, inputs: &[Option<Tensor>], constants: usize) -> Model {
-    let mut builder = Builder::new("one node");
-    let mut ids = Vec::new();
-    for (index, input) in inputs.iter().enumerate() {
-        let key = format!("x{index}");
-        ids.push(input.as_ref().map(|tensor| {
-            if index >= constants {
-                return builder.constant(&key, tensor.clone().into()).unwrap();
-            }
-            let id = builder.define(&key, Origin::Input).unwrap();
-            builder.info(id).declared = Some(graph::Type::tensor(tensor.dtype(), tensor.shape()));
-            id
-        }));
-    }
-    let names: Vec<_> = (0..case.outputs.len()).map(|output| format!("y{output}")).collect();
-    let names: Vec<_> = names.iter().map(String::as_str).collect();
-    let operator = case.operator.as_str().into();
-    let node = graph::Node {
-        name: "".into(),
-        operator: graph::OperatorId { domain: "com.microsoft".into(), name: operator, overload: "".into() },
-        inputs: ids.into(),
-        outputs: graph::Slots::new(),
-        attributes: case.attributes.clone(),
-        version: Some(1),
-        position: None,
-    };
-    builder.push(node, &names).unwrap();
-    for name in names {
-        builder.output(name);
-    }
-    let mut model = graph::Model::new(Standard::Onnx);
-    model.opsets = vec![("".into(), 21), ("com.microsoft".into(), 1)];
-    model.graph = builder.finish().unwrap();
-    Model::from_source(model)
+    let (inputs, constants) = inputs.split_at(constants.min(inputs.len()));
+    let one = One::of(Standard::Onnx, &case.operator, 1).domain("com.microsoft").known();
+    let one = one.values(inputs.iter().map(|tensor| tensor.clone().map(Value::from)));
+    let one = one.optional_constants(constants.iter().cloned()).outputs(case.outputs.len());
+    let attributes = case.attributes.iter();
+    attributes.fold(one, |one, it| one.attribute(&it.name, it.content.clone())).model().0
 }
 
 fn values(inputs: &[Option<Tensor>]) -> HashMap<String, Value> {

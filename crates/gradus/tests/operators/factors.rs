@@ -224,7 +224,7 @@ fn rotations_give_eigenvalues_of_symmetric_matrices() {
     }
 }
 
-/// What Paddle 3.3.1 gives for one matrix.
+/// Results of Paddle 3.3.1 for one matrix.
 #[test]
 fn triangles_and_values_are_those_of_lapack() {
     let x = [
@@ -444,7 +444,7 @@ fn the_shortest_solution_has_the_least_squares() {
         assert_eq!(got[2], (vec![], vec![3.0]));
         near(&got[3].1, &[3.500_050_5, 0.796_830_95, 0.495_700_87], 1e-6, driver);
     }
-    // A matrix of rank 1 beside one of full rank.
+    // A matrix of rank 1 next to one of full rank.
     let rank_1: Vec<_> = (0..12).map(|at| f64::from((at / 3 + 1) * (at % 3 + 1))).collect();
     let x = (vec![2, 4, 3], [rank_1, a.concat()].concat());
     let y = (vec![2, 4, 2], [y.1.clone(), y.1].concat());

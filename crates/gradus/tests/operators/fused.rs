@@ -1,4 +1,4 @@
-//! Functions of elements behind products and convolutions have the same bits whether the values
+//! Functions of elements after products and convolutions have the same bits whether the values
 //! between are asked for, and so computed node by node, or not.
 
 use gradus::convert::Rules;

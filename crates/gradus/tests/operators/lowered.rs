@@ -68,7 +68,7 @@ fn types_are_promoted_as_openvino_promotes_them() {
     assert!(wrong.is_empty(), "{} of {count}:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// Rows of groups are multiplied by the matrix of their group; rows behind the last are zeros.
+/// Rows of groups are multiplied by the matrix of their group; rows after the last are zeros.
 #[test]
 fn products_by_group() {
     let a = tensor([5, 2], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0]);

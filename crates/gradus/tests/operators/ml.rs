@@ -5,8 +5,10 @@ use std::slice::from_ref;
 
 use gradus::check::CheckOptions;
 use gradus::conversion::ConvertOptions;
-use gradus::graph::{self, Builder, Content, DeclaredDim, Origin, Standard, Type};
+use gradus::graph::{self, Builder, Content, Origin, Standard, Type};
 use gradus::{DType, Map, Model, Result, Shape, Tensor, Value};
+
+use crate::common::one::One;
 
 type Attributes = Vec<(&'static str, Content)>;
 
@@ -19,7 +21,7 @@ fn run(operator: &str, version: i64, inputs: &[Tensor], attributes: Attributes) 
 
 /// The outputs of a node on these inputs.
 fn run_values(operator: &str, version: i64, inputs: &[Value], attributes: Attributes) -> Result<Vec<Value>> {
-    let (model, given) = one_node(operator, version, inputs, attributes)?;
+    let (model, given) = one_node(operator, version, inputs, attributes);
     let outputs = model.run(given)?;
     Ok(outputs.iter().map(|(_, value)| value.clone()).collect())
 }
@@ -30,47 +32,11 @@ fn one_node(
     version: i64,
     inputs: &[Value],
     attributes: Attributes,
-) -> Result<(Model, HashMap<String, Value>)> {
-    let mut builder = Builder::new("one node");
-    let mut given = HashMap::new();
-    let keys: Vec<_> = (0..inputs.len()).map(|input| format!("x{input}")).collect();
-    for (key, value) in keys.iter().zip(inputs) {
-        let id = builder.define(key, Origin::Input)?;
-        if let Ok(tensor) = value.tensor() {
-            let size = |(axis, &len): (usize, &usize)| match axis {
-                0 => DeclaredDim::Unknown,
-                _ => DeclaredDim::Known(len),
-            };
-            let sizes = tensor.shape().dims().iter().enumerate().map(size).collect();
-            builder.info(id).declared = Some(Type::Tensor(Some(tensor.dtype()), Some(sizes)));
-        }
-        given.insert(key.clone(), value.clone());
-    }
-    let keys: Vec<_> = keys.iter().map(String::as_str).collect();
-    let names: &[&str] = if operator.ends_with("Classifier") { &["y0", "y1"] } else { &["y0"] };
-    let node = graph::OperatorId { domain: "ai.onnx.ml".into(), name: operator.into(), overload: "".into() };
-    let attributes = attributes
-        .into_iter()
-        .map(|(name, content)| graph::Attribute { name: name.into(), content })
-        .collect();
-    let inputs = keys.iter().map(|key| Some(builder.reference(key))).collect();
-    let node = graph::Node {
-        name: "".into(),
-        operator: node,
-        inputs,
-        outputs: graph::Slots::new(),
-        attributes,
-        version: Some(version),
-        position: None,
-    };
-    builder.push(node, names)?;
-    for name in names {
-        builder.output(name);
-    }
-    let mut model = graph::Model::new(Standard::Onnx);
-    model.opsets = vec![("".into(), 18), ("ai.onnx.ml".into(), version)];
-    model.graph = builder.finish()?;
-    Ok((Model::from_source(model), given))
+) -> (Model, HashMap<String, Value>) {
+    let outputs = if operator.ends_with("Classifier") { 2 } else { 1 };
+    let one = One::of(Standard::Onnx, operator, version).domain("ai.onnx.ml").first_open().outputs(outputs);
+    let one = one.values(inputs.iter().cloned().map(Some));
+    attributes.into_iter().fold(one, |one, (name, content)| one.attribute(name, content)).model()
 }
 
 fn matrix(rows: usize, numbers: &[f32]) -> Tensor {
@@ -320,7 +286,7 @@ fn rows_of_scores_become_maps_by_label() {
 fn maps_are_the_rows_of_a_tensor_in_openvino() {
     let scores = [matrix(2, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).into()];
     let labels = vec![("classlabels_strings", texts(&["a", "b", "c"]))];
-    let (model, given) = one_node("ZipMap", 1, &scores, labels).unwrap();
+    let (model, given) = one_node("ZipMap", 1, &scores, labels);
     let converted = model.convert(Standard::OpenVino, &ConvertOptions::default()).unwrap();
     let [note] = &converted.report.notes[..] else { panic!("{:?}", converted.report.notes) };
     assert!(note.why.ends_with("\"a\", \"b\", \"c\""), "{}", note.why);

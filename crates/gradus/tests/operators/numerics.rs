@@ -9,17 +9,9 @@ use crate::common::one::One;
 
 /// A model of one node.
 fn model(operator: &str, version: i64, inputs: usize, attributes: Vec<(&str, Content)>) -> Model {
-    let mut builder = Builder::new("one node");
-    let keys: Vec<_> = (0..inputs).map(|input| format!("in{input}")).collect();
-    for key in &keys {
-        builder.define(key, Origin::Input).unwrap();
-    }
-    let keys: Vec<_> = keys.iter().map(String::as_str).collect();
-    builder.apply("node", operator, version, &keys, &["out"], attributes).unwrap();
-    builder.output("out");
-    let mut model = graph::Model::new(Standard::Onnx);
-    model.graph = builder.finish().unwrap();
-    Model::from_source(model)
+    let one = One::of(Standard::Onnx, operator, version).undeclared();
+    let one = one.inputs(&vec![Tensor::scalar(0f32); inputs]);
+    attributes.into_iter().fold(one, |one, (name, content)| one.attribute(name, content)).model().0
 }
 
 fn run(model: &Model, inputs: &[Tensor]) -> Tensor {
@@ -29,7 +21,7 @@ fn run(model: &Model, inputs: &[Tensor]) -> Tensor {
 fn run_with(sums: Sums, model: &Model, inputs: &[Tensor]) -> Tensor {
     let mut options = RunOptions::default();
     options.sums = sums;
-    let given = inputs.iter().enumerate().map(|(i, tensor)| (format!("in{i}"), Value::from(tensor.clone())));
+    let given = inputs.iter().enumerate().map(|(i, tensor)| (format!("x{i}"), Value::from(tensor.clone())));
     let program = model.compile(&[], &options).unwrap();
     let outputs = program.run(given).unwrap();
     outputs[0].tensor().unwrap().clone()
@@ -512,7 +504,8 @@ fn normalizations_and_attention_add_as_the_run_asks() {
         )
     };
     assert_eq!([mean(Sums::Float64), mean(Sums::Exact)], [0.0, unit / 4.0]);
-    // The mean of the row is lost beside the deviation but not where it is a summand of its own.
+    // The mean of the row is lost relative to the deviation but not where it is a summand of its
+    // own.
     let x = of(&[1, 4], &row);
     let normalized = model("LayerNormalization", 17, 2, vec![("epsilon", Content::Float(0.0))]);
     let scale = of(&[4], &[2f64.powi(41); 4]);
@@ -597,14 +590,14 @@ fn nodes_of_float16_round_their_results() {
         Tensor::from_numbers(DType::F16, Shape::new([values.len()]).unwrap(), numbers, Rules::IEEE).unwrap()
     };
     let mut builder = Builder::new("bucket");
-    for key in ["in0", "in1", "in2", "in3"] {
+    for key in ["x0", "x1", "x2", "x3"] {
         builder.define(key, Origin::Input).unwrap();
     }
     for (operator, version, inputs, output) in [
-        ("Div", 14, &["in0", "in1"][..], "ratio"),
+        ("Div", 14, &["x0", "x1"][..], "ratio"),
         ("Log", 13, &["ratio"], "log"),
-        ("Div", 14, &["log", "in2"], "part"),
-        ("Mul", 14, &["part", "in3"], "bucket"),
+        ("Div", 14, &["log", "x2"], "part"),
+        ("Mul", 14, &["part", "x3"], "bucket"),
     ] {
         builder.apply(output, operator, version, inputs, &[output], vec![]).unwrap();
     }

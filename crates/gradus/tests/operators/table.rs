@@ -15,6 +15,8 @@ use gradus::{
 };
 use proptest::prelude::*;
 
+use crate::common::one::One;
+
 /// A model of one node.
 struct OneNode {
     standard: Standard,
@@ -26,31 +28,18 @@ struct OneNode {
 
 impl OneNode {
     fn model(&self) -> Model {
-        let mut builder = Builder::new("one node");
-        let keys: Vec<_> = (0..self.inputs.len()).map(|i| format!("in{i}")).collect();
-        for (key, _) in keys.iter().zip(&self.inputs).filter(|(_, value)| value.is_some()) {
-            builder.define(key, Origin::Input).unwrap();
-        }
-        let keys = keys.iter().zip(&self.inputs).map(|(key, value)| if value.is_some() { key } else { "" });
-        builder
-            .apply(
-                "node",
-                self.operator,
-                self.version,
-                &keys.collect::<Vec<_>>(),
-                &["out"],
-                self.attributes.clone(),
-            )
-            .unwrap();
-        builder.output("out");
-        let mut model = graph::Model::new(self.standard);
-        model.graph = builder.finish().unwrap();
-        Model::from_source(model)
+        self.built().0
     }
 
     fn given(&self) -> HashMap<String, Value> {
-        let named = self.inputs.iter().enumerate();
-        named.filter_map(|(i, value)| Some((format!("in{i}"), value.clone()?))).collect()
+        self.built().1
+    }
+
+    fn built(&self) -> (Model, HashMap<String, Value>) {
+        let one = One::of(self.standard, self.operator, self.version).undeclared();
+        let one = one.values(self.inputs.iter().cloned());
+        let attributes = self.attributes.iter().cloned();
+        attributes.fold(one, |one, (name, content)| one.attribute(name, content)).model()
     }
 
     fn run(&self) -> Result<Value> {
@@ -292,7 +281,7 @@ fn cases(standard: Standard, signature: &'static Signature) -> Vec<OneNode> {
 /// recorded models (tests/conformance/), those of Paddle by recorded programs (tests/models/paddle.rs).
 fn rows() -> impl Iterator<Item = &'static Row> {
     let here = |row: &&Row| match row.standard {
-        // Those of ONNX Runtime are run by models of its optimiser.
+        // Operators of ONNX Runtime are run by models of its optimiser.
         Standard::Onnx => row.domain != "com.microsoft",
         Standard::OpenVino => ["Range", "ShapeOf"].contains(&row.name),
         Standard::Paddle => false,
@@ -672,7 +661,7 @@ proptest! {
         let mut given: HashMap<_, _> =
             case.given().into_iter().map(|(name, value)| (name, InputFact::Value(value))).collect();
         let sizes = dims.iter().map(|&len| DeclaredDim::Known(len)).collect();
-        given.insert("in0".into(), InputFact::Type(Type::Tensor(Some(DType::F32), Some(sizes))));
+        given.insert("x0".into(), InputFact::Type(Type::Tensor(Some(DType::F32), Some(sizes))));
         let (inference, fact) = case.inferred(given);
         match case.run() {
             Ok(value) => {

@@ -46,7 +46,7 @@ use pairs::{Pair, half_exp, ln_twice};
 pub struct Call {
     /// The function.
     pub function: Function,
-    /// Its parameters; those that it lacks have no effect.
+    /// Parameters; those that the function lacks have no effect.
     pub parameters: [f64; 2],
 }
 

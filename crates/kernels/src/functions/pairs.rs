@@ -128,8 +128,8 @@ impl Real for Pair {
         if self.0 < -700.0 { self.map(libm::exp) } else { self.exp_m1() + Pair(1.0, 0.0) }
     }
 
-    /// `2^n (e^r - 1) + (2^n - 1)` with `n ln 2 + r = x`; the series of `e^r - 1` in pairs up to its
-    /// square, and in doubles behind it, where an error of 2^-52 is 2^-57 of the whole.
+    /// `2^n (e^r - 1) + (2^n - 1)` with `n ln 2 + r = x`; the series of `e^r - 1` in pairs up to
+    /// its square, and in doubles after it, where an error of 2^-52 is 2^-57 of the whole.
     fn exp_m1(&self) -> Pair {
         if !(-700.0..709.0).contains(&self.0) {
             return self.map(libm::expm1);

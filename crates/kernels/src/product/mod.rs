@@ -168,20 +168,21 @@ pub struct Sizes {
 /// time: together they fill the second cache.
 const BLOCK: Sizes = Sizes { rows: 192, inner: 192, columns: 384 };
 
-/// Columns of a block of few rows: long blocks, as memory is read faster in order. Rows of the second
-/// factor are read by so many, and so many columns of them at a time: they fill the first cache.
+/// Columns of a block of few rows: long blocks, as memory is read faster in order. Columns of the
+/// second factor are read in groups that fill the first cache.
 const FEW_BLOCK: usize = 12288;
 const LINES: usize = 8;
 const LINE: usize = 512;
 
-/// Most rows of a tile, and most columns.
+/// Maximum number of rows of a tile, and of its columns.
 const MAX_ROWS: usize = 8;
 const MAX_COLUMNS: usize = MAX_VECTORS * 8;
 
 /// Multiplications that take less time than other threads need to wake.
 const FEW_FOR_THREADS: u128 = 1 << 20;
 
-/// Most blocks of rows, and of columns, that are made only to share a product among threads.
+/// Maximum number of blocks of rows, and of blocks of columns, that are made only to share a
+/// product among threads.
 const SHARED: usize = 16;
 
 impl Sizes {
@@ -210,7 +211,7 @@ impl Sizes {
         rounds.saturating_mul(product(rows, columns) + product(rows + columns, PACKING))
     }
 
-    /// Threads that a number of products is worth, of so many.
+    /// Number of threads that `products` products are worth, of `threads`.
     fn threads(self, products: usize, threads: usize) -> usize {
         let all = product(self.rows, self.inner).saturating_mul(product(self.columns, products));
         if all < FEW_FOR_THREADS { 1 } else { threads.max(1) }
@@ -226,7 +227,8 @@ impl Sizes {
         if self.few() { 0 } else { inner * columns + SPARE }
     }
 
-    /// Bytes that [`multiply`] takes for so many products on so many threads, beside the results.
+    /// Bytes that [`multiply`] takes for `products` products on `threads` threads, besides the
+    /// results.
     pub fn bytes(self, products: usize, threads: usize) -> u128 {
         let threads = self.threads(products, threads);
         let block = self.block(products, threads);
@@ -279,19 +281,19 @@ impl Scratch {
 }
 
 /// A block of the result.
-struct Part<'a, T> {
+struct ResultPart<'a, T> {
     matrix: usize,
     row: usize,
     column: usize,
     rows: Vec<&'a mut [T]>,
 }
 
-/// Multiplies pairs of matrices of the same sizes. The results lie one behind the other in `out`;
-/// `store` is given the number of a matrix, a row, a column, the sums from there on, and where
-/// they go. `check` is called from time to time.
+/// Multiplies pairs of matrices of the same sizes. The results lie one after the other in `out`;
+/// `store` is given the number of a matrix, a row, a column, the sums from there on, and where they
+/// go. `check` is called from time to time.
 ///
 /// # Errors
-/// Those of `check`.
+/// Errors of `check`, the first one.
 ///
 /// # Panics
 /// If `out` has not as many elements as the results, or a factor has not as many as the sizes say.
@@ -316,11 +318,11 @@ pub fn multiply<T: Send, E: Send>(
             let mut rest: Vec<_> = out.chunks_mut(columns).map(|row| row.chunks_mut(block.columns)).collect();
             for column in (0..columns).step_by(block.columns) {
                 let rows = rest.iter_mut().filter_map(Iterator::next).collect();
-                parts.push(Part { matrix, row: at * block.rows, column, rows });
+                parts.push(ResultPart { matrix, row: at * block.rows, column, rows });
             }
         }
     }
-    let work = |scratch: &mut Scratch, part: Part<'_, T>| {
+    let work = |scratch: &mut Scratch, part: ResultPart<'_, T>| {
         let columns = part.rows.first().map_or(0, |row| row.len());
         let of = Sizes { rows: part.rows.len(), inner: sizes.inner, columns };
         products[part.matrix].sums(scratch, of, [part.row, part.column], options, &check)?;

@@ -9,7 +9,7 @@ use super::tiles::tile;
 use super::{Numbers, Rows, Sizes, lanes};
 use crate::options::at_level;
 
-/// Elements that must lie behind those of [`Shifted`] planes: whole vectors are read.
+/// Elements that must lie after those of [`Shifted`] planes: whole vectors are read.
 pub const SPARE: usize = 8;
 
 /// Packs rows of the first factor in groups of `R` that lie side by side.
@@ -30,7 +30,7 @@ pub(super) fn pack<const R: usize>(
     }
 }
 
-/// Writes the columns of `R` lines one behind the other.
+/// Writes the columns of `R` lines one after the other.
 #[inline(always)]
 fn turn<S: Simd, const R: usize>(simd: S, lines: [&[f64]; R], out: &mut [f64]) {
     let whole = if S::f64s::LEN == R { lines[0].len() / R * R } else { 0 };
@@ -94,14 +94,14 @@ impl<'a> Panels<'a> {
 
 /// Elements that vectors of doubles are made of. Loops go over indices: functions of iterators that
 /// are not inlined are not compiled for the level.
-trait Wide: Copy {
+trait WideElement: Copy {
     /// Writes as many elements as a vector of doubles has.
     fn widen<S: Simd>(simd: S, from: &[Self], to: &mut [f64]);
 
     fn double(self) -> f64;
 }
 
-impl Wide for f64 {
+impl WideElement for f64 {
     #[inline(always)]
     fn widen<S: Simd>(_: S, from: &[f64], to: &mut [f64]) {
         to.copy_from_slice(from);
@@ -113,10 +113,10 @@ impl Wide for f64 {
     }
 }
 
-/// Most lanes of float32.
+/// Maximum number of lanes of float32.
 const SINGLES: usize = 16;
 
-impl Wide for [u8; 4] {
+impl WideElement for [u8; 4] {
     #[inline(always)]
     fn widen<S: Simd>(simd: S, from: &[[u8; 4]], to: &mut [f64]) {
         let mut singles = [0.0; SINGLES];
@@ -135,7 +135,7 @@ impl Wide for [u8; 4] {
 
 /// Writes a row: of each panel, the row of that number.
 #[inline(always)]
-fn split<S: Simd, T: Wide>(simd: S, line: &[T], [k, rows]: [usize; 2], out: &mut [f64]) {
+fn split<S: Simd, T: WideElement>(simd: S, line: &[T], [k, rows]: [usize; 2], out: &mut [f64]) {
     let lanes = S::f64s::LEN;
     let vectors = tile(lanes).1;
     let width = vectors * lanes;
@@ -151,11 +151,11 @@ fn split<S: Simd, T: Wide>(simd: S, line: &[T], [k, rows]: [usize; 2], out: &mut
     }
 }
 
-/// A matrix whose columns are the elements of lines of a plane, one behind the other. Each row is so
+/// A matrix whose columns are the elements of lines of a plane, one after the other. Each row is so
 /// for a plane and a place to which all lines are shifted.
 #[derive(Clone, Copy, Debug)]
 pub struct Shifted<'a> {
-    /// Planes one behind the other, and [`SPARE`] more elements.
+    /// Planes one after the other, and [`SPARE`] more elements.
     pub planes: Numbers<'a>,
     /// Elements of a plane.
     pub plane: usize,
@@ -222,9 +222,15 @@ impl Rows for Shifted<'_> {
 }
 
 /// Writes the segments of rows, whose first elements lie at some places. Whole vectors are written:
-/// what a segment writes behind its end, the next one overwrites.
+/// what a segment writes after its end, the next one overwrites.
 #[inline(always)]
-fn copy<S: Simd, T: Wide>(simd: S, all: &[T], segments: &[Segment], places: &[usize], out: &mut [f64]) {
+fn copy<S: Simd, T: WideElement>(
+    simd: S,
+    all: &[T],
+    segments: &[Segment],
+    places: &[usize],
+    out: &mut [f64],
+) {
     let lanes = S::f64s::LEN;
     let width = tile(lanes).1 * lanes;
     for segments in segments.chunk_by(|a, b| a.panel == b.panel) {

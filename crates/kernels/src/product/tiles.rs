@@ -19,11 +19,11 @@ pub(super) const fn tile(lanes: usize) -> (usize, usize) {
 }
 
 /// Adds to each sum the products of numbers and of as many elements, in their order: for the first
-/// sum those at some places, for the next one those behind them. `exact` is true if the products
-/// are exact in float64.
+/// sum those at some places, for the next one those after them. `exact` is true if the products are
+/// exact in float64.
 ///
 /// # Panics
-/// If there are fewer places than numbers, or fewer elements behind one than sums.
+/// If there are fewer places than numbers, or fewer elements after one than sums.
 pub fn add_shifted(
     exact: bool,
     a: &[f64],
@@ -164,7 +164,7 @@ struct Tile<'a> {
     from: usize,
     /// Columns of the result that the tile has.
     here: usize,
-    /// Whether the sums begin and end with these products.
+    /// True if the sums begin with these products, and if they end with them.
     ends: [bool; 2],
 }
 

@@ -34,8 +34,8 @@ pub struct Scores<F> {
     /// The term added by sample, head, query and key; minus infinity where a key is not attended
     /// to.
     pub bias: F,
-    /// Which scores are wanted beside the result: raw ones, capped, with the bias, or after the
-    /// softmax.
+    /// The scores that are returned besides the result: raw ones, capped, with the bias, or after
+    /// the softmax.
     pub stage: Option<i64>,
     /// A score for each head that takes part in the softmax, and has no value.
     pub sinks: Option<Vec<f64>>,
@@ -138,7 +138,7 @@ pub fn exchanged(numbers: &[f64], batch: usize, [first, second]: [usize; 2], siz
     results
 }
 
-/// The past of keys or values with the present behind it.
+/// The past of keys or values with the present after it.
 pub fn continued(past: &[f64], present: &[f64], heads: usize) -> Vec<f64> {
     if heads == 0 || past.is_empty() {
         return present.to_vec();

@@ -57,7 +57,7 @@ pub fn rotary(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         let heads = required("num_heads", l.attributes.int("num_heads")?)?;
         x = l.reshape(x, &[0, 0, errors::at_least_1("num_heads", heads)?, -1])?;
     }
-    // Rows are by sample and step: heads stand between them, or behind them.
+    // Rows are by sample and step: heads stand between them, or after them.
     let axis = l.list(&[if rank == 3 { 2 } else { 1 }])?;
     let mut turns = [x; 2];
     for (turn, input) in turns.iter_mut().zip([1, 2]) {
@@ -94,7 +94,7 @@ pub fn shared(l: &mut Lowering<'_>, value: LoweredValue, times: i64, queries: i6
     repeated(l, value, dims, count)
 }
 
-/// Each head as often as the dimensions behind it say; there are so many then.
+/// Each head as often as the dimensions after it say; the result has `count` heads.
 fn repeated(
     l: &mut Lowering<'_>,
     value: LoweredValue,
@@ -216,7 +216,7 @@ pub fn attention(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     stages.push(scores);
     let mut shares = l.apply("Softmax", &[scores], &[int("axis", -1)])?;
     if l.has(3) {
-        // Where no key is attended to, the shares are 0.
+        // The shares are 0 where no key is attended to.
         let (last, zero) = (l.list(&[-1])?, number(l, 0.0)?);
         let none = of("ReduceMin", cast(of("Equal", scores, never), DType::F32), last).put(l)?;
         shares = pick(cast(none, DType::Bool), zero, shares).put(l)?;

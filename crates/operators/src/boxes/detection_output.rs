@@ -231,7 +231,7 @@ pub fn detection_output(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         clip(l, &mut corners)?;
     }
     let boxes = joined(l, corners.map(Term::from))?;
-    // Where each class has boxes of its own, it is an image of its own.
+    // A class with boxes of its own is an image of its own.
     let count = size(l, boxes, 2)?;
     let groups = (images * places).write(l, DType::I64)?;
     let dims = with("Concat", [groups.into(), count.into(), ints(&[4])], [along(0)]).put(l)?;

@@ -18,10 +18,10 @@ use crate::lowering::terms::{Term, f, ints, of, pick};
 use crate::lowering::{LoweredValue, Lowering, along, int};
 use crate::words;
 
-/// Most bins along an axis.
+/// Maximum number of bins along an axis.
 const MAX_BINS: i64 = 256;
 
-/// How many bins an attribute names.
+/// Number of bins that an attribute names.
 pub fn bins(l: &Lowering<'_>, name: &str) -> Result<i64> {
     let bins = l.attributes.int_or(name, 1)?;
     if (1..=MAX_BINS).contains(&bins) {
@@ -140,7 +140,7 @@ impl BoxBins {
     }
 }
 
-/// Most maps of features.
+/// Maximum number of maps of features.
 const MAX_LEVELS: usize = 64;
 
 /// `ExperimentalDetectronROIFeatureExtractor`: samples of each box from the map that its size asks

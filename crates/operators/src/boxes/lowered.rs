@@ -145,7 +145,7 @@ fn next(l: &mut Lowering<'_>, corners: LoweredValue) -> Result<LoweredValue> {
     l.apply("Concat", &[rest, first], &[int("axis", 3)])
 }
 
-/// Cuts convex polygons along a line from one point to another: what lies left of it stays. Each
+/// Cuts convex polygons along a line from one point to another: the part left of it is kept. Each
 /// corner becomes two, of which those outside, and the second where no side is cut, lie on others,
 /// so that the number of corners does not depend on elements.
 fn cut(l: &mut Lowering<'_>, corners: Corners, from: Corners, to: Corners, count: i64) -> Result<Corners> {

@@ -16,7 +16,7 @@ pub fn non_max_suppression(cx: &mut InferContext<'_, '_>) -> InferResult {
     selected_boxes(cx, count)
 }
 
-/// Rows of so many selected boxes, their scores, and their number.
+/// Rows of `count` selected boxes, their scores, and their number.
 pub fn selected_boxes(cx: &InferContext<'_, '_>, count: Dim) -> InferResult {
     let indices = cx.attributes.index_dtype("output_type")?.or(Some(DType::I64));
     let scores = if cx.dtype(1) == Some(DType::F16) { DType::F16 } else { DType::F32 };

@@ -16,7 +16,7 @@ use crate::errors;
 use crate::lowering::terms::{Term, cast, f, ints, of, with};
 use crate::lowering::{LoweredValue, Lowering, along, int};
 
-/// Most boxes around a center.
+/// Maximum number of boxes around a center.
 const MAX_BOXES: usize = 4096;
 
 /// A box around each center.
@@ -113,7 +113,7 @@ fn priors(l: &Lowering<'_>, scales: bool) -> Result<Vec<Prior>> {
     }
     for (i, &low) in least.iter().enumerate() {
         let between = most.get(i).filter(|_| scales).map(|high| Prior::square((low * high).sqrt()));
-        // Where sizes are parts of the image, only the first has other shapes, after the last.
+        // Sizes that are parts of the image: only the first has other shapes, after the last.
         let shaped = if scales { Some(low) } else { (i + 1 == least.len()).then_some(least[0]) };
         let shaped =
             shaped.into_iter().flat_map(|side| ratios.iter().map(move |&ratio| Prior::shaped(side, ratio)));
@@ -188,7 +188,7 @@ fn listed(l: &mut Lowering<'_>, numbers: impl Iterator<Item = f64>) -> Result<Lo
 
 /// The sizes of an axis.
 #[derive(Clone, Copy, Debug)]
-struct Side {
+struct PriorSide {
     /// The number of cells, as a list of one and as a scalar.
     count: LoweredValue,
     cells: LoweredValue,
@@ -197,7 +197,7 @@ struct Side {
 }
 
 /// The columns and the rows of the grid and of the image, whose sizes must be lists of two.
-fn sides(l: &mut Lowering<'_>) -> Result<[Side; 2]> {
+fn sides(l: &mut Lowering<'_>) -> Result<[PriorSide; 2]> {
     for input in 0..2 {
         expect_rank(l, input, 1)?;
         if let &[Some(got)] = l.dims_of(input)?
@@ -208,7 +208,7 @@ fn sides(l: &mut Lowering<'_>) -> Result<[Side; 2]> {
     }
     let mut of = |at: i64| {
         let ((cells, count), (image, _)) = (side(l, 0, at)?, side(l, 1, at)?);
-        Ok(Side { count, cells, image })
+        Ok(PriorSide { count, cells, image })
     };
     Ok([of(1)?, of(0)?])
 }
@@ -220,7 +220,7 @@ pub fn prior_box(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (priors, offset) = (priors(l, scales)?, required("offset", l.attributes.float("offset")?)?);
     let step = l.float("step")?.unwrap_or(0.0);
     let mut ends = Vec::new();
-    for (axis, Side { count, cells: grid, image }) in [wide, high].into_iter().enumerate() {
+    for (axis, PriorSide { count, cells: grid, image }) in [wide, high].into_iter().enumerate() {
         let place = cells(l, count, axis == 1)?;
         let center = match (scales, step) {
             (true, 0.0) => (place + 0.5) * (image / grid),
@@ -269,7 +269,7 @@ pub fn prior_box_clustered(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (step, across, down) = (step?.unwrap_or(0.0), across?.unwrap_or(0.0), down?.unwrap_or(0.0));
     let steps = if across == 0.0 && down == 0.0 { [step; 2] } else { [across, down] };
     let mut ends = Vec::new();
-    for (axis, Side { count, cells: grid, image }) in [wide, high].into_iter().enumerate() {
+    for (axis, PriorSide { count, cells: grid, image }) in [wide, high].into_iter().enumerate() {
         let place = cells(l, count, axis == 1)?;
         let by = if steps == [0.0; 2] { image / grid } else { steps[axis].into() };
         let center = ((place + offset) * by).write(l, DType::F32)?;

@@ -44,7 +44,7 @@ pub(super) fn positions_of(l: &mut Lowering<'_>, count: i64) -> Result<LoweredVa
     positions(l, count)
 }
 
-/// Most anchors of a cell.
+/// Maximum number of anchors of a cell.
 const MAX_ANCHORS: usize = 4096;
 
 /// The boxes around a cell, one for each ratio and scale.
@@ -227,7 +227,7 @@ pub fn proposal(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     }
     let boxes = joined(l, [corners[0][0], corners[1][0], corners[0][1], corners[1][1]].map(Term::from))?;
     let [wide_enough, high_enough] = <[_; 2]>::try_from(fits).expect("two axes");
-    // Small boxes stay, with a score of zero.
+    // Small boxes are kept, with a score of zero.
     let scores = pick(of("And", wide_enough, high_enough), scores, scores * 0.0).write(l, DType::F32)?;
     let scores = l.reshape(scores, &[0, -1])?;
     let (before, after) = (positive(l, "pre_nms_topn")?, positive(l, "post_nms_topn")?);
@@ -251,7 +251,8 @@ pub fn proposal(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 
 /// Anchors, and the deltas and scores of each, of images.
 struct Anchors {
-    /// Those of `[image, anchor]`; deltas and anchors have four numbers each.
+    /// Scores, deltas and boxes, each `[image, anchor, …]`; deltas and boxes have four numbers for
+    /// each anchor.
     scores: LoweredValue,
     deltas: LoweredValue,
     boxes: LoweredValue,
@@ -262,7 +263,7 @@ struct Anchors {
     filters_first: bool,
 }
 
-/// Logarithm of the greatest factor by which a delta may stretch an anchor, `1000 / 16`.
+/// Logarithm of the largest factor by which a delta may stretch an anchor, `1000 / 16`.
 const MAX_STRETCH: f64 = 4.135_166_556_742_356;
 
 /// The best boxes of anchors and their deltas, and all boxes of which they are.
@@ -333,7 +334,7 @@ pub fn generate_proposals(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![rows, found.score, l.cast(counts, to)?])
 }
 
-/// So many boxes of one image and their scores; zeros behind the last.
+/// The best boxes of an image and their scores, padded with zeros.
 pub fn proposals_of_image(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     for (input, rank) in [(0, 1), (1, 2), (2, 3), (3, 3)] {
         only_float32(l, input)?;
@@ -366,7 +367,7 @@ pub fn proposals_of_image(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(outputs)
 }
 
-/// The boxes of the best scores, in their order; all boxes if there are not so many.
+/// The boxes of the best scores, in their order; all boxes if there are fewer.
 pub fn top_boxes(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     for (input, rank) in [(0, 2), (1, 1)] {
         expect_rank(l, input, rank)?;
@@ -382,7 +383,7 @@ pub fn top_boxes(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![with("Gather", [l.input(0)?.into(), best[1].into()], [along(0)]).put(l)?])
 }
 
-/// So many boxes of one image, their classes and their scores; zeros behind the last.
+/// The best boxes of an image, their classes and their scores, padded with zeros.
 pub fn detectron_output(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     if l.count() != 4 {
         return Err(errors::count("inputs", l.count(), 4));

@@ -6,14 +6,14 @@ use crate::attributes::Attributes;
 use crate::boxes::suppression;
 use crate::op::EvalContext;
 
-/// The least area of a box that overlaps another.
+/// The smallest area of a box that overlaps another.
 pub const LEAST_AREA: f64 = 1e-14;
 
-type Point = [f64; 2];
+type PlanePoint = [f64; 2];
 
 /// A box, by its corners, in the direction from the first axis to the second.
 struct Turned {
-    corners: [Point; 4],
+    corners: [PlanePoint; 4],
     area: f64,
 }
 
@@ -35,7 +35,7 @@ impl Turned {
         let mut points = self.corners.to_vec();
         for side in 0..4 {
             let (from, to) = (other.corners[side], other.corners[(side + 1) % 4]);
-            let within = |point: Point| cross(from, to, point);
+            let within = |point: PlanePoint| cross(from, to, point);
             let mut cut = Vec::with_capacity(points.len() + 1);
             for (at, &point) in points.iter().enumerate() {
                 let next = points[(at + 1) % points.len()];
@@ -65,7 +65,7 @@ impl Turned {
 }
 
 /// Twice the area of a triangle, which is negative if it turns the other way.
-fn cross(a: Point, b: Point, c: Point) -> f64 {
+fn cross(a: PlanePoint, b: PlanePoint, c: PlanePoint) -> f64 {
     (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 }
 

@@ -41,8 +41,8 @@ impl Image {
         image * self.sizes[1] + channel
     }
 
-    /// The elements at a row and a column, in a straight line between those beside them. Outside of
-    /// the image stand the elements of its edges.
+    /// The elements at a row and a column, interpolated linearly between neighbours. Outside of the
+    /// image are the elements of its edges.
     fn sampled(&self, l: &mut Lowering<'_>, plane: Term, at: [LoweredValue; 2]) -> Result<LoweredValue> {
         let mut taps = Vec::new();
         for (at, len) in at.into_iter().zip(self.lens) {
@@ -169,7 +169,7 @@ pub fn rotated_align(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![(sums / count).write(l, DType::F32)?])
 }
 
-/// The number of channels of each image must be so many.
+/// Checks that each image has `wanted` channels.
 fn expect_channels(l: &Lowering<'_>, wanted: i64) -> Result<()> {
     match l.dims_of(0)?[1].map(i64_of) {
         Some(given) if given != wanted => Err(errors::value("dimension 1 of input 0", given, wanted)),

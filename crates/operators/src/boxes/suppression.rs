@@ -77,7 +77,7 @@ impl Upright {
     }
 }
 
-/// A box that may be chosen: its score has decayed by the boxes chosen before so many.
+/// A box that may be chosen. The first `seen` chosen boxes have already reduced its score.
 struct Candidate {
     score: f64,
     place: usize,

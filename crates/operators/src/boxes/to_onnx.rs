@@ -15,7 +15,7 @@ use crate::lowering::terms::{
 use crate::lowering::{LoweredValue, Lowering, flag, int, word};
 use crate::words;
 
-/// Most bins along an axis of a region.
+/// Maximum number of bins along an axis of a region.
 const MAX_BINS: i64 = 1 << 10;
 
 /// The largest elements of bins of regions.

@@ -43,7 +43,7 @@ pub(super) fn wide(l: &mut Lowering<'_>, value: LoweredValue) -> Result<LoweredV
     l.cast(value, DType::F64)
 }
 
-/// Some attributes of the node, as they stand.
+/// Some attributes of the node, unchanged.
 pub(super) fn given(l: &Lowering<'_>, names: &[&'static str]) -> Vec<(&'static str, Content)> {
     names.iter().filter_map(|&name| Some((name, l.attributes.get(name)?.clone()))).collect()
 }

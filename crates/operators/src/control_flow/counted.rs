@@ -12,7 +12,7 @@ use crate::infer::InferContext;
 pub struct Counters {
     /// The symbol of each number before an iteration.
     every: Vec<Dim>,
-    /// Its value before the first iteration.
+    /// The value before the first iteration.
     first: Vec<Dim>,
     /// Addend of an iteration.
     by: Vec<Dim>,
@@ -99,7 +99,7 @@ impl Counters {
     pub fn iterations(&self, symbols: &mut Symbols, enters: Dim, goes_on: Dim) -> Option<Dim> {
         let number = symbols.above_zero_if(goes_on)?;
         let before = symbols.above_zero_if(enters)?;
-        // The body computes the condition that stands before the loop.
+        // The body computes the condition of the first iteration.
         if self.value_at(symbols, number, -1) == Some(before) {
             return self.iterations_from(symbols, number, -1);
         }

@@ -44,7 +44,7 @@ impl Op for IfOp {
 #[derive(Debug)]
 pub struct Scan {
     body: GraphProgram,
-    /// How many inputs are scanned; the others are carried.
+    /// Number of inputs that are scanned; the others are carried.
     scanned: usize,
     batched: bool,
     input_axes: Vec<i64>,
@@ -188,8 +188,8 @@ impl Op for Scan {
     }
 }
 
-/// `SequenceMap`: the body, run for each item of the first input, beside the items of other
-/// sequences and whole tensors.
+/// `SequenceMap`: the body, run for each item of the first input, with the items of other sequences
+/// and whole tensors.
 #[derive(Debug)]
 pub struct SequenceMap {
     body: GraphProgram,

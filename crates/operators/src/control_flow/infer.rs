@@ -28,11 +28,11 @@ use crate::indices;
 use crate::infer::{InferContext, InferError, InferResult, Visit};
 use crate::normalize::Older;
 
-/// Most runs of a loop that is unrolled.
+/// Maximum number of runs of a loop that is unrolled.
 const MAX_RUNS: i64 = 256;
 
-/// Most rounds until nothing changes: facts only ever say less, so fewer are enough unless ranks
-/// are large.
+/// Maximum number of rounds until nothing changes: facts only ever say less, so fewer are enough
+/// unless ranks are large.
 const MAX_ROUNDS: usize = 64;
 
 /// Facts of `If`: those of the chosen branch, or what both branches share.
@@ -66,7 +66,7 @@ pub fn guard(cx: &mut InferContext<'_, '_>, truth: Option<Dim>, holds: bool) -> 
     let condition = symbols.condition_if(truth?)?;
     let condition = if holds { condition } else { symbols.opposite(&condition)? };
     let condition = symbols.shortest(condition);
-    // What nodes compute of data has no name that a reader knows.
+    // Symbols that nodes compute of data have no name that a reader knows.
     let is_told = |symbol: &&Symbol| match &symbol.origin {
         Origin::Input => true,
         Origin::Data(how) => how.starts_with("element "),

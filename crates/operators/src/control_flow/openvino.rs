@@ -67,7 +67,7 @@ pub fn branch(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(first.iter().zip(&second).map(|(a, b)| cx.join(a, b, "the branches differ")).collect())
 }
 
-/// How many slices a tensor has.
+/// Number of slices of a tensor.
 fn count_of_slices(cx: &mut InferContext<'_, '_>, port: &Port, slices: &Slices) -> Option<Dim> {
     let dims = cx.known_dims(port.outer)?;
     let axis = indices::axis(slices.axis, dims.len()).ok()?;
@@ -230,7 +230,7 @@ fn joined(cx: &mut InferContext<'_, '_>, fact: &Fact, runs: Dim, axis: i64) -> R
     Ok(Fact::Tensor(TensorFact::new(*dtype, Some(all.into()))))
 }
 
-/// Most runs of a loop that is unrolled.
+/// Maximum number of runs of a loop that is unrolled.
 const MAX_RUNS: i64 = 256;
 
 /// Runs the loop run by run on facts, if it is known when it ends and that is soon: the number of
@@ -448,7 +448,8 @@ impl Repeat {
 }
 
 impl Repeat {
-    /// The output of the last iteration. After zero iterations, what is carried stays as it was.
+    /// The output of the last iteration. After zero iterations, carried values are the initial
+    /// ones.
     fn last(&self, results: &[Value], inputs: &[Option<Value>], port: &Port) -> Computed<Value> {
         let carried = || {
             let edge = self.body.ports.back_edges.iter().find(|(output, _)| *output == port.inner);

@@ -313,7 +313,7 @@ fn size_within(body: &mut OnnxBody<'_>, x: NewValue, axis: usize) -> Result<NewV
     body.put("Slice", &[all, from, to, zero], &[])
 }
 
-/// How many runs there are at most, and that number if it is known.
+/// The maximum number of iterations, and that number if it is known.
 fn trip_count(
     cx: &mut ConvertContext<'_, '_>,
     ports: &Ports,
@@ -343,7 +343,7 @@ fn trip_count(
     Ok((cx.put("Where", &[below, any, given], &[])?, None))
 }
 
-/// How many slices an input has.
+/// Number of slices of an input.
 fn count_of_slices(
     cx: &mut ConvertContext<'_, '_>,
     outer: usize,

@@ -28,14 +28,14 @@ struct OpenVinoBody<'m> {
     graph: &'m Graph,
     scope: SourceGraph<'m>,
     target: GraphWriter,
-    /// How many inputs it has.
+    /// Number of inputs.
     inputs: usize,
     ports: Ports,
 }
 
 /// The form in which a loop carries a sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Carried {
+enum ListForm {
     /// Each run gives an item, which becomes a slice of an output.
     Scanned,
     /// A tensor whose slices are the items.
@@ -77,7 +77,7 @@ impl<'m> OpenVinoBody<'m> {
         Ok((self.inputs - 1, self.target.input(name, Some(declared))))
     }
 
-    /// Inputs for what is captured: each is an input of the node, behind those that it has.
+    /// Inputs for what is captured: each is an input of the node, after those that it has.
     fn captures(&mut self, cx: &mut ConvertContext<'_, 'm>, outer: &mut Vec<NewValue>) -> Result<()> {
         for capture in self.graph.captures() {
             if self.scope.constant(capture.inner).is_some() {
@@ -128,15 +128,15 @@ impl<'m> OpenVinoBody<'m> {
         &mut self,
         cx: &mut ConvertContext<'_, 'm>,
         number: usize,
-        form: Option<Carried>,
+        form: Option<ListForm>,
     ) -> Result<NewValue> {
         let id = self.graph.outputs()[number];
         match (form, self.scope.items(id).cloned()) {
-            (Some(Carried::Scanned), Some(Items::Each(items))) if items.len() == 1 => Ok(items[0]),
-            (Some(Carried::Joined(axis)), Some(Items::Joined { whole, axis: own })) if axis == own => {
+            (Some(ListForm::Scanned), Some(Items::Each(items))) if items.len() == 1 => Ok(items[0]),
+            (Some(ListForm::Joined(axis)), Some(Items::Joined { whole, axis: own })) if axis == own => {
                 Ok(whole)
             }
-            (Some(Carried::Stacked), Some(items)) => self.stacked(cx, id, &items),
+            (Some(ListForm::Stacked), Some(items)) => self.stacked(cx, id, &items),
             (Some(_), Some(_)) => {
                 Err(cannot("OpenVINO has no equivalent of the way in which the loop changes a sequence"))
             }
@@ -157,19 +157,19 @@ impl<'m> OpenVinoBody<'m> {
     }
 
     /// The form in which a loop carries a sequence that is `first` before all runs.
-    fn carried(&self, cx: &ConvertContext<'_, 'm>, number: usize, id: ValueId, first: &Items) -> Carried {
+    fn carried(&self, cx: &ConvertContext<'_, 'm>, number: usize, id: ValueId, first: &Items) -> ListForm {
         let dims = sequence::dims_of_items(self.scope.fact(id)).unwrap_or_default();
         let result = cx.node.outputs.get(number).copied().flatten();
         if let Some(axis) = result.and_then(|result| joined_axis(cx.scope, result, dims.len()))
             && dims[axis].is_none()
             && only_appended(self.graph, id)
         {
-            return Carried::Joined(axis);
+            return ListForm::Joined(axis);
         }
         let is_empty = matches!(first, Items::Each(items) if items.is_empty());
         let output = self.graph.outputs().get(1 + number);
         let scanned = is_empty && output.is_some_and(|&output| self.appends(id, output));
-        if scanned { Carried::Scanned } else { Carried::Stacked }
+        if scanned { ListForm::Scanned } else { ListForm::Stacked }
     }
 
     /// Returns true if all that the body does with a sequence is to append one item to it.
@@ -392,12 +392,12 @@ pub fn repeat(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let outputs = body.graph.outputs().len();
     let starts = !given || matches!(cx.known_integers(1)?.as_deref(), Some(&[condition]) if condition != 0);
     let runs = starts && runs.is_some_and(|runs| runs > 0);
-    if (outputs > 1 + carried || lists.values().any(|&form| form == Carried::Scanned)) && !runs {
+    if (outputs > 1 + carried || lists.values().any(|&form| form == ListForm::Scanned)) && !runs {
         cx.edges(NO_RUNS);
     }
     for number in 0..outputs {
         let form = lists.get(&number).copied();
-        let scanned = number > carried || form == Some(Carried::Scanned);
+        let scanned = number > carried || form == Some(ListForm::Scanned);
         let output = body.output(cx, number, form)?;
         let output = if scanned { body.unsqueezed(cx, output, 0)? } else { output };
         body.target.output(output);
@@ -414,8 +414,8 @@ pub fn repeat(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
         if let Some(id) = cx.node.outputs.get(number - 1).copied().flatten() {
             let whole = outputs[number - 1];
             let items = match form {
-                Carried::Joined(axis) => Items::Joined { whole, axis },
-                Carried::Scanned | Carried::Stacked => Items::Stacked(whole),
+                ListForm::Joined(axis) => Items::Joined { whole, axis },
+                ListForm::Scanned | ListForm::Stacked => Items::Stacked(whole),
             };
             cx.scope.set_items(id, items);
         }
@@ -430,24 +430,24 @@ fn carry_list<'m>(
     number: usize,
     id: ValueId,
     inputs: &mut Vec<NewValue>,
-) -> Result<Carried> {
+) -> Result<ListForm> {
     let first = cx.node.inputs.get(2 + number).copied().flatten().and_then(|id| cx.scope.items(id)).cloned();
     let first = first.ok_or_else(|| not_known("items of a sequence"))?;
     let (form, fact) = (body.carried(cx, number, id, &first), body.scope.fact(id).clone());
     let items = match form {
-        Carried::Scanned => {
+        ListForm::Scanned => {
             cx.edges(sequence::ONE_SHAPE);
             body.scope.set_items(id, Items::Each(Vec::new()));
             return Ok(form);
         }
-        Carried::Stacked => {
+        ListForm::Stacked => {
             let before = cx.fact(2 + number).clone();
             if !first.values().is_empty() {
                 sequence::expect_one_shape(cx, &before)?;
             }
             Items::Stacked(sequence::stacked(cx.target, &first, &fact)?)
         }
-        Carried::Joined(axis) => {
+        ListForm::Joined(axis) => {
             Items::Joined { whole: sequence::joined(cx.target, &first, &fact, axis)?, axis }
         }
     };
@@ -460,7 +460,7 @@ fn carry_list<'m>(
     Ok(form)
 }
 
-/// How many runs there are at most, and that number if it is known; -1 are any number.
+/// The maximum number of iterations, and that number if it is known; -1 is no bound.
 fn trip_count(cx: &mut ConvertContext<'_, '_>) -> Result<(NewValue, Option<i64>)> {
     if !cx.has(0) {
         return Ok((cx.scalar(-1), None));
@@ -568,7 +568,7 @@ pub fn map(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
                 scope.set(capture.inner, value);
             }
         }
-        // Other inputs may be tensors, which all items share.
+        // Tensors among the other inputs are shared by all items.
         for (&id, values) in graph.inputs().iter().zip(&inputs) {
             let shared = values.first().filter(|_| values.len() == 1);
             let value = values.get(item).or(shared).copied();

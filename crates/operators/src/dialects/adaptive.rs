@@ -9,14 +9,14 @@ use crate::errors;
 use crate::lowering::terms::{ints, with};
 use crate::lowering::{LoweredValue, Lowering, int};
 
-/// Most elements along an axis of the result of an adaptive pool.
+/// Maximum number of elements along an axis of the result of an adaptive pool.
 pub const MAX_WINDOWS: i64 = 1 << 10;
 
 /// An adaptive pool, an axis after the other: window `i` of `n` has the elements from
 /// `floor(i * size / n)` to `ceil((i + 1) * size / n)`.
 ///
 /// Its second result is the index of each maximum along each axis, if `indices` are asked for.
-/// `given` are the beginnings and ends of windows that lie otherwise, by axis.
+/// `given` are the beginnings and ends of other windows, by axis.
 fn adaptive(
     l: &mut Lowering<'_>,
     mut x: LoweredValue,

@@ -32,7 +32,7 @@ pub fn only_float32(l: &Lowering<'_>, input: usize) -> Result<()> {
     }
 }
 
-/// Requires that an input has so many axes.
+/// Checks that an input has `rank` axes.
 pub fn expect_rank(l: &Lowering<'_>, input: usize, rank: usize) -> Result<()> {
     match l.rank_of(input)? {
         own if own == rank => Ok(()),
@@ -99,8 +99,8 @@ pub struct Choice {
     pub inclusive: bool,
     /// The overlap with a better box that a box must not exceed.
     pub overlap: f64,
-    /// Most boxes of each class that are looked at, and of each image that are kept; a negative
-    /// number is no bound.
+    /// Maximum number of boxes of each class that are looked at, and of each image that are kept; a
+    /// negative number is no bound.
     pub top: i64,
     pub keep: i64,
     /// By how much sides are longer than the distance of corners.
@@ -110,7 +110,7 @@ pub struct Choice {
 /// How scores decay with the overlap with better boxes.
 #[derive(Debug)]
 pub struct Decay {
-    /// That of a Gaussian; or else they decay linearly.
+    /// Standard deviation of the Gaussian decay; `None` for linear decay.
     pub sigma: Option<f64>,
     /// The decayed score that boxes must exceed.
     pub least: f64,
@@ -126,7 +126,7 @@ pub struct Found {
 }
 
 impl Found {
-    /// Those of some indices, in their order.
+    /// The boxes at some indices, in their order.
     pub fn picked(self, l: &mut Lowering<'_>, at: LoweredValue) -> Result<Found> {
         let mut pick = |value| l.apply("Gather", &[value, at], &[along(0)]);
         Ok(Found {
@@ -147,7 +147,7 @@ pub fn at_most(l: &mut Lowering<'_>, most: i64, all: LoweredValue) -> Result<Low
     l.apply("Min", &[most, all], &[])
 }
 
-/// The attributes of a `TopK` of the greatest elements along an axis.
+/// The attributes of a `TopK` of the largest elements along an axis.
 pub fn greatest(axis: i64) -> [(&'static str, Content); 3] {
     [int("axis", axis), int("largest", 1), int("sorted", 1)]
 }
@@ -180,7 +180,7 @@ fn candidates(l: &mut Lowering<'_>, scores: LoweredValue, choice: &Choice) -> Re
     pick(passes, scores, f64::NEG_INFINITY).write(l, DType::F32)
 }
 
-/// The scores of `[image, class, box]`, of which only the greatest along an axis are not negative
+/// The scores of `[image, class, box]`, of which only the largest along an axis are not negative
 /// infinity.
 pub fn only_top(l: &mut Lowering<'_>, scores: LoweredValue, axis: usize, most: i64) -> Result<LoweredValue> {
     let (all, along) = (size(l, scores, axis)?, i64_of(axis));
@@ -210,7 +210,7 @@ pub fn suppressed(
     Ok(Found { image: parts[0], label: parts[1], place: parts[2], score })
 }
 
-/// At most so many of each image, whose number is a list of one: those of the best scores.
+/// The boxes of the best scores of each image, at most `most`; `images` is a list of one number.
 pub fn kept(l: &mut Lowering<'_>, found: Found, images: LoweredValue, most: i64) -> Result<Found> {
     let owners = l.reshape(found.image, &[-1])?;
     let kept = best(l, found.score, owners, images, most)?;

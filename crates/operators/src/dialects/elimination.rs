@@ -25,7 +25,7 @@ fn wide(dtype: DType) -> DType {
     if dtype == DType::F64 { DType::F64 } else { DType::F32 }
 }
 
-/// Systems `[batch, row, column]` of matrices of so many rows, next to right sides, after each
+/// Systems `[batch, row, column]` of matrices of `rows` rows, next to right sides, after each
 /// column of the matrices became one of the identity: the right sides are the solutions.
 fn eliminated(
     l: &mut Lowering<'_>,
@@ -59,7 +59,7 @@ fn eliminated(
     Ok(state[0])
 }
 
-/// The right sides of systems, after the elimination of matrices of so many rows.
+/// The right sides of systems, after the elimination of matrices of `rows` rows.
 fn solutions(
     l: &mut Lowering<'_>,
     parts: [LoweredValue; 2],

@@ -26,8 +26,8 @@ pub fn rows(l: &mut Lowering<'_>, x: LoweredValue, from: i64, to: i64) -> Result
 }
 
 /// The elements of the first input, `[step, batch, beam]`, along the beams that end in the last
-/// step: the second input says of each element which beam it goes on, in the step before. Where a
-/// condition does not hold, beams go straight on.
+/// step: the second input says of each element which beam it continues, in the step before. Where a
+/// condition does not hold, beams continue themselves.
 pub fn beams(l: &mut Lowering<'_>, follows: Option<Term>) -> Result<LoweredValue> {
     let Some(steps) = l.dims_of(0)?[0] else { return Err(not_known("number of steps".to_owned())) };
     let (x, parents) = (l.input(0)?, index(l, 1)?);
@@ -60,7 +60,7 @@ pub fn index(l: &mut Lowering<'_>, input: usize) -> Result<LoweredValue> {
 
 /// The positions of a vector, each so often as its element says.
 pub fn owners(l: &mut Lowering<'_>, repeats: LoweredValue) -> Result<LoweredValue> {
-    // An element is the one before which so many repeats end.
+    // The index of an element is the number of repeats that end before it.
     let ends = of("CumSum", repeats, whole(0)).put(l)?;
     let total = l.apply("ReduceSum", &[repeats], &[])?;
     let places = positions(l, total)?;

@@ -24,7 +24,7 @@ pub fn called(
     called_as(cx, "", compute, attributes, inputs)
 }
 
-/// The same, of a function that asks for the operator's name.
+/// Calls a function as [`called`], which asks for the operator's name.
 pub fn called_as(
     cx: &mut EvalContext<'_>,
     operator: &'static str,

@@ -62,7 +62,7 @@ fn polynomial(l: &mut Lowering<'_>, of: &Polynomial, x: LoweredValue) -> Result<
 }
 
 /// The argument of a gamma function above one half, and one from which the series holds.
-struct Argument {
+struct BesselArgument {
     x: LoweredValue,
     above: LoweredValue,
     far: LoweredValue,
@@ -70,13 +70,13 @@ struct Argument {
     angle: LoweredValue,
 }
 
-impl Argument {
-    fn new(l: &mut Lowering<'_>, x: LoweredValue) -> Result<Argument> {
+impl BesselArgument {
+    fn new(l: &mut Lowering<'_>, x: LoweredValue) -> Result<BesselArgument> {
         let above = value(l, pick(of("Less", x, 0.5), Term::from(1.0) - x, x))?;
         let far = pick(of("Less", above, f64::from(FAR)), above + f64::from(FAR), above);
         let far = value(l, far)?;
         let angle = value(l, (x - f("Floor", x)) * PI)?;
-        Ok(Argument { x, above, far, angle })
+        Ok(BesselArgument { x, above, far, angle })
     }
 
     /// A sum or product over the arguments that the recurrence goes through, where it does.
@@ -99,7 +99,7 @@ impl Argument {
 
 /// The logarithm of the size of the gamma function of a value.
 fn ln_gamma_of(l: &mut Lowering<'_>, x: LoweredValue) -> Result<LoweredValue> {
-    let at = Argument::new(l, x)?;
+    let at = BesselArgument::new(l, x)?;
     let series = at.series(l, &STIRLING_SERIES)? / at.far;
     let stirling = (at.far - 0.5) * f("Log", at.far) - at.far + 0.5 * (2.0 * PI).ln() + series;
     let above = stirling - f("Log", at.passed(1.0, |product, x| product * x));
@@ -124,7 +124,7 @@ pub fn ln_gamma(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 /// The derivative of the logarithm of the gamma function.
 pub fn digamma(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let x = argument(l, 0)?;
-    let at = Argument::new(l, x)?;
+    let at = BesselArgument::new(l, x)?;
     let series = at.series(l, &DIGAMMA_SERIES)? / (at.far * at.far);
     let far = f("Log", at.far) - Term::from(0.5) / at.far - series;
     let above = far - at.passed(0.0, |sum, x| sum + Term::from(1.0) / x);

@@ -132,7 +132,7 @@ impl BinaryOp {
             return Tensor::from_vec(shape, equal);
         }
         let operands = [a, &b];
-        // Those that models have many of are told apart before the loop, so that it has vectors.
+        // Types that models use often are told apart before the loop, so that it is vectorised.
         if a.dtype() == b.dtype() && a.dtype().is_float() && operation.is_arithmetic() {
             return dispatch!(a.dtype(), [F16, BF16, F32, F64] => floats(operation, operands, shape, limits),
                 dtype => Err(refused(dtype)));

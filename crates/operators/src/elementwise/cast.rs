@@ -69,7 +69,7 @@ pub fn cast_like(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Resul
     one(cast(cx, data, like.dtype(), rules)?)
 }
 
-/// The elements as another type, where the limits allow so many.
+/// The elements as another type, if the limits allow them.
 fn cast(cx: &EvalContext<'_>, data: &Tensor, to: DType, rules: Rules) -> Result<Tensor> {
     /// Characters of a number, with what an allocation of their own takes.
     const TEXT: usize = 48;

@@ -247,7 +247,7 @@ pub fn pow(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.in_type(power, DType::F64, own)?])
 }
 
-/// The product of so many factors that are one value, by squares.
+/// The power of a value with the exponent `factors`, by squares.
 fn multiplied(l: &mut Lowering<'_>, value: LoweredValue, factors: i64) -> Result<LoweredValue> {
     if factors == 1 {
         return l.apply("Identity", &[value], &[]);

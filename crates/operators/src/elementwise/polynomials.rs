@@ -36,7 +36,7 @@ pub const ERF_INV_LOW: Polynomial = Polynomial {
     ],
 };
 
-/// The same, of the root of `-log(1 - x^2)`.
+/// Polynomial of erfinv in the root of `-log(1 - x^2)`.
 pub const ERF_INV_MIDDLE: Polynomial = Polynomial {
     center: 3.25,
     half: 0.75,
@@ -65,7 +65,7 @@ pub const ERF_INV_MIDDLE: Polynomial = Polynomial {
     ],
 };
 
-/// The same, for the numbers of float64 that are nearest to 1.
+/// Polynomial of erfinv for the numbers of float64 that are nearest to 1.
 pub const ERF_INV_HIGH: Polynomial = Polynomial {
     center: 5.005,
     half: 1.005,

@@ -100,10 +100,10 @@ pub const BESSEL_SCALE: f64 = 256.0;
 
 /// Factors of the series of the modified Bessel functions of the first kind of one order.
 pub struct Bessel {
-    /// Those of powers of the square of the argument by [`BESSEL_SCALE`], all of one sign; beyond
+    /// Factors of powers of the square of the argument by [`BESSEL_SCALE`], all of one sign; beyond
     /// them, a term is less than half a unit in the last place of the sum.
     pub power: [f64; 50],
-    /// Those of powers of the reciprocal of the argument.
+    /// Factors of powers of the reciprocal of the argument.
     pub asymptotic: [f64; 25],
 }
 
@@ -194,7 +194,8 @@ fn zeta(s: i32, q: f64) -> f64 {
     sum
 }
 
-/// Most derivatives of the digamma function: factorials are no numbers of float64 beyond.
+/// Maximum number of derivatives of the digamma function: factorials are no numbers of float64
+/// beyond.
 const MAX_ORDER: i64 = 170;
 
 /// `polygamma`: a derivative of the digamma function.
@@ -324,7 +325,8 @@ pub const STIRLING_SERIES: [f64; 7] =
 /// Least part of the continued fraction, in place of zero.
 pub const LEAST_PART: f64 = 1e-30;
 
-/// Most parts of the continued fraction: more than the largest order and its neighbours need.
+/// Maximum number of parts of the continued fraction: more than the largest order and its
+/// neighbours need.
 pub const MAX_PARTS: i32 = 10_000;
 
 /// Factors of the terms of Temme's expansion about the order.

@@ -16,7 +16,7 @@ use crate::fact::{Fact, TensorFact};
 use crate::infer::{InferContext, InferResult};
 use crate::op::{BuildContext, EvalContext, Op};
 
-/// Most elements that are read before a run: shapes and scalars are small.
+/// Maximum number of elements that are read before a run: shapes and scalars are small.
 const MAX_READ: usize = 1 << 16;
 
 /// A large constant is not read.

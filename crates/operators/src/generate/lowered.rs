@@ -124,7 +124,7 @@ pub fn multinomial(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         let found = with("ReduceSum", [cast(ended, DType::I64), last.into()], [int("keepdims", 0)]).put(l)?;
         of("Min", found, classes - 1i64).write(l, DType::I64)?
     } else {
-        // Those of the greatest sums of a logarithm and a Gumbel variable are a sample.
+        // The indices of the largest sums of a logarithm and a Gumbel variable are a sample.
         let dims = l.shape(x)?;
         let noise = f("Neg", f("Log", f("Neg", f("Log", drawn(l, dims, DType::F64)?))));
         let keys = (f("Log", x) + noise).write(l, DType::F64)?;

@@ -201,7 +201,7 @@ pub fn taps_around(
         Outside::Zeros => at,
         Outside::Border { edges: false } => within(cx, at, zero, last)?,
         Outside::Border { edges: true } => {
-            // Positions up to half an element outside stay.
+            // Positions up to half an element outside are kept.
             let (half, low) = (cx.number(0.5, dtype)?, cx.number(-0.5, dtype)?);
             let high = cx.elements("Add", &[last, half])?;
             let [below, above] = [cx.elements("Less", &[at, low])?, cx.elements("Greater", &[at, high])?];

@@ -178,7 +178,7 @@ pub struct Resizing<'a> {
     pub operator: &'a str,
     pub dims: &'a [usize],
     pub wanted: &'a [usize],
-    /// Those of the resized axes, as far as they are given.
+    /// Scales of the resized axes, as far as they are given.
     pub scales: Option<Vec<f64>>,
     pub sizes: Option<Vec<f64>>,
     pub region: Option<Vec<f64>>,

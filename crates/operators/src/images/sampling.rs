@@ -16,11 +16,11 @@ pub enum Interpolation {
     Cubic,
 }
 
-/// Which elements stand for those outside of an axis.
+/// Elements that stand for those outside of an axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Outside {
     Zeros,
-    /// The first or the last element; up to their outer edges, coordinates stay.
+    /// The first or the last element; up to their outer edges, coordinates are kept.
     Border {
         edges: bool,
     },
@@ -177,7 +177,7 @@ pub fn affine_grid(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Res
     cx.run.touch(product(shape.len(), axes + 1))?;
     for at in 0..shape.dims()[0] * count {
         let rows = &theta[at / count * axes * (axes + 1)..][..axes * (axes + 1)];
-        // Coordinates are listed from the last axis on, and 1 behind them.
+        // Coordinates are listed from the last axis on, and 1 after them.
         let mut place = at % count;
         let mut point = Vec::with_capacity(axes + 1);
         for &size in sizes.iter().rev() {

@@ -56,7 +56,7 @@ pub fn interpolate(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let nearest = if mode == "nearest" { given } else { "round_prefer_floor" };
     let simple = nearest == "simple";
     // OpenVINO smooths if an axis shrinks, through narrower windows where others grow, and rounds
-    // otherwise there.
+    // differently there.
     let growth = growths(l, &axes, if by_scales { Err(scales_at) } else { Ok(1) })?;
     if growth.is_none() && (antialias || simple) {
         let what = if antialias { "antialias=true" } else { "nearest_mode=simple" };

@@ -66,7 +66,7 @@ pub fn flat_index(index: &[usize], dims: &[usize]) -> usize {
     index.iter().zip(dims).fold(0, |place, (index, size)| place * size + index)
 }
 
-/// Where in the data each index points, along an axis.
+/// Flat index along the axis to which each index points.
 fn pointed(cx: &EvalContext<'_>, data: &Tensor, indices: &Tensor, axis: i64) -> Result<Vec<usize>> {
     let dims = data.shape().dims();
     let axis = indices::axis(axis, dims.len())?;
@@ -95,7 +95,7 @@ pub fn gather_elements(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) ->
     )?)
 }
 
-/// Where blocks start that tuples of indices name, how long they are, and the dimensions of all of
+/// Starts of the blocks that tuples of indices name, their length, and the dimensions of all of
 /// them.
 fn blocks(
     cx: &EvalContext<'_>,

@@ -100,7 +100,7 @@ enum Stride {
     Cut(usize, Option<(Dim, Dim, i64)>),
     /// A new axis of one element.
     New,
-    /// Takes one element of the axis, which goes.
+    /// Takes one element of the axis, which is removed.
     Shrink(usize, Option<Dim>),
     /// Leaves the axis as it is.
     Keep(usize),
@@ -246,7 +246,7 @@ pub fn strided_slice(cx: &mut InferContext<'_, '_>) -> InferResult {
     with_elements(cx, all, elements)
 }
 
-/// A row of the table for each bag, of which an input has so many.
+/// A row of the table for each bag: each entry along the first axis of the input `bags`.
 fn embedding(cx: &mut InferContext<'_, '_>, bags: usize) -> InferResult {
     let (table, bags) = (cx.dims(0)?, cx.dims(bags)?);
     let (Some(&count), Some(row)) = (bags.first(), table.get(1..)) else {

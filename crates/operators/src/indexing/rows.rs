@@ -76,7 +76,7 @@ pub fn fill_empty_rows(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![at, all[2].0, empty])
 }
 
-/// Most groups of rows.
+/// Maximum number of groups of rows.
 const MAX_GROUPS: usize = 1024;
 
 /// `GroupedMatMul` of OpenVINO: products of rows and the matrix of their group.
@@ -97,7 +97,7 @@ pub fn grouped_product(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         return Err(errors::count("elements of input 2", groups, wanted));
     }
     let (ends, first) = (index(l, 2)?, l.list(&[0])?);
-    // Rows behind the last group are zeros.
+    // Rows after the last group are zeros.
     let (mut from, mut parts) = (first, Vec::new());
     for group in 0..groups {
         let at = gradus_core::convert::i64_of(group);

@@ -24,7 +24,7 @@ impl Segments {
     fn of_offsets(l: &mut Lowering<'_>, rank: usize) -> Result<Segments> {
         let (all, offsets) = (l.input(1)?, l.whole(2)?);
         let (count, all) = (l.shape(offsets)?, l.shape(all)?);
-        // Offsets up to each place are counted; one may lie behind the last place.
+        // Offsets up to each place are counted; one may lie after the last place.
         let begins = tallied(offsets, all + ints(&[1]), DType::I64)?;
         let sums = with("CumSum", [begins, whole(0)], []);
         let sums = with("Slice", [sums, ints(&[0]), all.into(), ints(&[0])], []);
@@ -61,7 +61,7 @@ impl Segments {
     }
 }
 
-/// One more than the greatest number, as a list; of none, 0.
+/// One more than the largest number, as a list; 0 without numbers.
 fn behind_last(ids: LoweredValue) -> Term {
     f("ReduceMax", joined([ids.into(), ints(&[-1])], 0)) + ints(&[1])
 }
@@ -104,7 +104,7 @@ pub fn embedding(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![result.write(l, dtype)?])
 }
 
-/// `SegmentMax`. Rows of segments behind the last one are left out.
+/// `SegmentMax`. Rows of segments after the last one are left out.
 pub fn segment_max(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     l.edges_of_floats(caveats::NAN);
     let (rows, rank, dtype) = (l.input(0)?, l.rank_of(0)?, l.dtype_of(0)?);

@@ -61,7 +61,7 @@ pub fn gather(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     if axis == batch {
         return Ok(vec![found.write(l, DType::I64)?]);
     }
-    // Behind the batch stand the axes of the indices, then those that were before the axis.
+    // The axes of the indices come after the batch, then those that were before the axis.
     let (new, moved, all) = (own - batch, axis - batch, rank + own - batch - 1);
     let order = (0..batch)
         .chain(batch + new..batch + new + moved)
@@ -109,7 +109,7 @@ fn reduction(l: &mut Lowering<'_>) -> Result<Option<(&'static str, Content)>> {
 #[derive(Clone, Copy)]
 enum Bound {
     Known(i64),
-    /// It stands in the list of bounds there.
+    /// Index in the list of bounds.
     At(usize),
 }
 
@@ -154,7 +154,7 @@ fn plan(l: &Lowering<'_>, count: usize) -> Result<SlicePlan> {
     Ok(plan)
 }
 
-/// Bounds of which some stand in a list that is an input.
+/// Bounds of which some are in a list that is an input.
 fn bounds(l: &mut Lowering<'_>, input: usize, list: &[Bound]) -> Result<LoweredValue> {
     let known = l.known_integers(input)?;
     let of = |bound: &Bound| match (*bound, &known) {
@@ -354,7 +354,7 @@ pub fn roll(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 }
 
 /// Rows of the table that is the first input, times the weights that an input may have for each, of
-/// so many axes.
+/// `axes` axes.
 pub fn weighted(l: &mut Lowering<'_>, rows: Term, input: usize, axes: i64) -> Result<Term> {
     if !l.has(input) {
         return Ok(rows);

@@ -114,7 +114,7 @@ pub fn concat(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<V
     one(joined(cx, &parts, axis)?)
 }
 
-/// Tensors put one behind the other along an axis.
+/// Tensors put one after the other along an axis.
 pub fn joined(cx: &EvalContext<'_>, parts: &[&Tensor], axis: i64) -> Result<Tensor> {
     let first = parts.first().ok_or_else(|| errors::count("tensors to concatenate", 0, "at least 1"))?;
     let mut dims = first.shape().dims().to_vec();

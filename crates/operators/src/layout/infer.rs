@@ -108,7 +108,7 @@ pub fn tile(cx: &mut InferContext<'_, '_>) -> InferResult {
     repeated(cx, &dims, &repeats)
 }
 
-/// The first input with these dimensions, each axis so many times.
+/// The first input with these dimensions, each axis repeated as often as `repeats` says.
 pub fn repeated(cx: &mut InferContext<'_, '_>, dims: &[Dim], repeats: &[Dim]) -> InferResult {
     if let Some(times) = repeats.iter().filter_map(|times| times.known()).find(|&times| times < 0) {
         return Err(Error::mismatch(Kind::Value, "a number of repeats", times, "at least 0").into());
@@ -147,7 +147,7 @@ pub fn qlinear_concat(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(facts)
 }
 
-/// Inputs put one behind the other along an axis.
+/// Inputs put one after the other along an axis.
 fn joined(cx: &mut InferContext<'_, '_>, inputs: &[usize], axis: i64) -> InferResult {
     let known = inputs.iter().find_map(|&input| cx.known_dims(input));
     let first = inputs.first().copied().unwrap_or(0);
@@ -266,7 +266,7 @@ pub fn split(cx: &mut InferContext<'_, '_>) -> InferResult {
     parts_of(cx, &dims, axis, &sizes[..count])
 }
 
-/// That many equal parts of an axis; the last may be shorter unless the axis must divide.
+/// An axis in `count` equal parts; the last may be shorter unless the axis must divide.
 fn even_parts(
     cx: &mut InferContext<'_, '_>,
     whole: Dim,
@@ -300,7 +300,7 @@ fn even_parts(
     Ok(sizes)
 }
 
-/// Parts of these sizes, one behind the other along an axis. None may be below zero, though others
+/// Parts of these sizes, one after the other along an axis. None may be below zero, though others
 /// make up for it.
 pub fn parts_of(cx: &mut InferContext<'_, '_>, dims: &[Dim], axis: usize, sizes: &[Dim]) -> InferResult {
     if let Some((part, size)) =
@@ -360,8 +360,8 @@ pub fn pad(cx: &mut InferContext<'_, '_>) -> InferResult {
     padded(cx, &axes, begins, ends, mode.is_none_or(|mode| mode == "constant").then_some(2))
 }
 
-/// The first input with so much more before and behind along these axes: copies of the element of
-/// another input, zeros without it, if `fill` names that input.
+/// The first input, padded before and after along these axes: copies of the element of another
+/// input, zeros without it, if `fill` names that input.
 pub fn padded(
     cx: &mut InferContext<'_, '_>,
     axes: &[usize],
@@ -410,7 +410,7 @@ fn padded_integers(
             return None;
         }
     }
-    // An axis may have any size beside one without elements.
+    // An axis may have any size next to one without elements.
     if to.is_empty() {
         return Some(Elements::Integers(Vec::new().into()));
     }

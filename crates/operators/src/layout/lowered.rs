@@ -45,7 +45,7 @@ pub fn pad(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         return l.itself();
     }
     let (rank, axes) = (l.rank_of(0)?, l.known_integers(3)?.ok_or_else(|| l.unknown("axes of Pad"))?);
-    // The pad behind those of the node is 0.
+    // The pad after those of the node is 0.
     let mut places = vec![i64_of(2 * axes.len()); 2 * rank];
     for (place, &axis) in axes.iter().enumerate() {
         let axis = axis_of(axis, rank)?;
@@ -58,8 +58,8 @@ pub fn pad(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.apply("Pad", &inputs, &l.own_attributes())?])
 }
 
-/// The same elements in another shape, of which a dimension of 0 is none of the input's: one that
-/// may be 0 is made one of the input first, which then has no elements.
+/// The elements of the input in another shape, of which a dimension of 0 is none of the input's:
+/// one that may be 0 is made one of the input first, which then has no elements.
 pub fn reshape(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (mut x, shape) = (l.input(0)?, l.input(1)?);
     let has_zero = l.known_integers(1)?.is_none_or(|dims| dims.contains(&0));

@@ -243,8 +243,8 @@ pub fn reshape(cx: &mut InferContext<'_, '_>) -> InferResult {
     reshape_to(cx, &target, if copies { ZeroSize::Copied } else { ZeroSize::Kept })
 }
 
-/// Named axes of other than one element stay. One whose dimension is not known is taken to have
-/// one, as OpenVINO does, unless the node says that it may stay.
+/// Named axes of other than one element are kept. One whose dimension is not known is taken to have
+/// one, as OpenVINO does, unless the node says that it may be kept.
 pub fn squeeze(cx: &mut InferContext<'_, '_>) -> InferResult {
     let axes = named_axes(cx).map(|axes| axes.filter(|axes| !axes.is_empty()));
     let (dims, skips) = (cx.dims(0)?, cx.attributes.flag("allow_axis_skip", false)?);

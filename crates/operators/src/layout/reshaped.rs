@@ -55,7 +55,7 @@ fn quotient(
     let mut left = all.to_vec();
     let (mut both, mut below) = (Vec::new(), Vec::new());
     for dim in taken {
-        // Nothing is changed by what stands on both sides, unless it is zero and zeros count.
+        // A dimension on both sides changes nothing, unless it is zero and zeros count.
         match left.iter().position(|other| other == dim) {
             Some(at) if *dim != Dim::ZERO || zero == ZeroSize::Skipped => {
                 both.push(left.remove(at));
@@ -189,7 +189,7 @@ pub fn reshape_to(cx: &mut InferContext<'_, '_>, target: &[Dim], zero: ZeroSize)
             _ if cx.symbols().at_least(dim, 1) => Some(dim),
             _ if allow_zero && cx.symbols().at_least(dim, 0) => Some(dim),
             _ if cx.symbols().rank(dim).0 == 1 && may_not_be_zero(cx, given.as_deref(), target, axis) => {
-                // 0 beside a dimension of 0 means that.
+                // 0 next to a dimension of 0 means that.
                 let least = same.map_or(Dim::ONE, |same| cx.min(same, Dim::ONE));
                 cx.assume(dim, Relation::AtLeast, least);
                 Some(dim)

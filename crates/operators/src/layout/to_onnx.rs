@@ -79,7 +79,8 @@ pub fn range(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.ranged(all, between, to)?])
 }
 
-/// Without axes, or with none, all of one element go. Named axes of other dimensions stay.
+/// Without axes, or with none, all of one element are removed. Named axes of other dimensions are
+/// kept.
 pub fn squeeze(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let x = l.input(0)?;
     let known = if l.has(1) { l.known_integers(1)? } else { Some(Vec::new()) };
@@ -341,7 +342,7 @@ pub fn blocks(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValue>>
         return Ok(vec![l.apply(operator, &[x], &attributes)?]);
     }
     // Each axis of the image next to one of its blocks, which belong to the channels, before or
-    // behind them.
+    // after them.
     let sizes = l.shape(x)?;
     let each = || ints(&[block]);
     let all = ints(&[block.saturating_pow(u32::try_from(spatial).unwrap_or(u32::MAX))]);

@@ -147,7 +147,7 @@ fn wrapped(cx: &mut ConvertContext<'_, '_>) -> Result<NewValue> {
     Ok(x)
 }
 
-/// Places in the list of pads of those before and behind each axis; behind the list stands a zero.
+/// Places in the list of pads of those before and after each axis; a zero follows the list.
 fn places_of_pads(cx: &ConvertContext<'_, '_>, known: Option<&[i64]>) -> Result<[Vec<usize>; 2]> {
     let count = known.map(<[i64]>::len).or_else(|| cx.len(1)).map(|count| count / 2);
     let count = count.ok_or_else(|| not_known("number of pads"))?;
@@ -167,7 +167,7 @@ fn picked(pads: &[i64], places: &[usize]) -> Vec<i64> {
     places.iter().map(|&at| pads.get(at).copied().unwrap_or(0)).collect()
 }
 
-/// The pads before and behind each axis.
+/// The pads before and after each axis.
 fn pads(cx: &mut ConvertContext<'_, '_>) -> Result<(NewValue, NewValue)> {
     let known = cx.given_integers(1)?.known();
     let [before, behind] = places_of_pads(cx, known.as_deref())?;

@@ -15,12 +15,12 @@ use crate::errors;
 use crate::op::EvalContext;
 
 /// Scores of classes, by step and sequence.
-struct Scores {
+struct SequenceScores {
     numbers: Vec<f64>,
     classes: usize,
 }
 
-impl Scores {
+impl SequenceScores {
     /// The first of the best classes.
     fn best(&self, row: usize) -> usize {
         let scores = &self.numbers[row * self.classes..][..self.classes];
@@ -42,7 +42,7 @@ impl Scores {
     }
 }
 
-/// Puts the classes of sequences into rows of so many steps, followed by -1.
+/// Puts the classes of sequences into rows of `steps` steps, followed by -1.
 fn filled(sequences: &[Vec<i64>], steps: usize) -> Vec<i64> {
     let row = |classes: &Vec<i64>| {
         let mut row = classes.clone();
@@ -58,7 +58,7 @@ fn made((dtype, shape): (DType, gradus_core::Shape), numbers: Vec<i64>) -> Resul
 
 /// The scores, and the sizes of all axes but that of the classes, of which there is one at least.
 /// Allows a list of classes for each sequence, and the results.
-fn scores(cx: &mut EvalContext<'_>) -> Result<(Scores, usize, usize)> {
+fn scores(cx: &mut EvalContext<'_>) -> Result<(SequenceScores, usize, usize)> {
     let &[first, second, classes] = cx.tensor(0)?.shape().dims() else {
         return Err(errors::rank(cx.label(0), cx.tensor(0)?.shape().rank(), 3));
     };
@@ -68,7 +68,7 @@ fn scores(cx: &mut EvalContext<'_>) -> Result<(Scores, usize, usize)> {
     cx.reserve(
         product(first.max(second), size_of::<Vec<i64>>()) + product(first * second, 2 * size_of::<i64>()),
     )?;
-    Ok((Scores { numbers: cx.floats(0)?, classes }, first, second))
+    Ok((SequenceScores { numbers: cx.floats(0)?, classes }, first, second))
 }
 
 /// `CTCGreedyDecoder`: the last class is the blank.
@@ -133,7 +133,7 @@ fn log_probability(
     merges: bool,
     log: impl Fn(usize, usize) -> f64,
 ) -> f64 {
-    // The states before the first label, at and behind each; without merging, behind each alone.
+    // The states before the first label, at and after each; without merging, after each alone.
     let count = if merges { 2 * target.len() + 1 } else { target.len() + 1 };
     let mut states = vec![f64::NEG_INFINITY; count];
     states[0] = 0.0;

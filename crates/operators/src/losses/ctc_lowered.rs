@@ -21,7 +21,7 @@ fn columns(l: &mut Lowering<'_>, x: LoweredValue, from: i64, to: LoweredValue) -
     l.apply("Slice", &[x, from, to, second], &[])
 }
 
-/// The elements of rows, so many columns behind; a number comes first.
+/// The elements of rows, moved by `by` columns to the right, after `first`.
 fn behind(l: &mut Lowering<'_>, x: LoweredValue, by: i64, first: Term, dtype: DType) -> Result<LoweredValue> {
     let (pads, first) = (l.list(&[0, by, 0, -by])?, first.write(l, dtype)?);
     l.apply("Pad", &[x, pads, first], &[])
@@ -39,7 +39,7 @@ fn compacted(
     let ones = l.cast(stays, DType::I64)?;
     let axis = l.constant(Tensor::scalar(1i64))?;
     let before = l.apply("CumSum", &[ones, axis], &[int("exclusive", 1)])?;
-    // Those that go have places behind the width, each its own.
+    // Elements that are removed get indices after the width, each its own.
     let places = positions(l, width)?;
     let places = pick(stays, before, places + width).write(l, DType::I64)?;
     let dims = (f("Shape", x) * ints(&[1, 2])).put(l)?;
@@ -155,7 +155,7 @@ fn spelled(l: &mut Lowering<'_>, blank: LoweredValue) -> Result<[LoweredValue; 2
 }
 
 /// `CTCLoss`: minus the logarithm of the probability of all ways to spell labels. States are the
-/// labels and the blanks before and behind each; a loop over the steps has the logarithms of their
+/// labels and the blanks before and after each; a loop over the steps has the logarithms of their
 /// probabilities.
 pub fn ctc_loss(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     expect_rank(l, 0, 3)?;
@@ -164,7 +164,7 @@ pub fn ctc_loss(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let [target, count] = spelled(l, blank)?;
     let count = with_axes(l, count, &[1])?;
     let logs = with("LogSoftmax", [cast(l.input(0)?, DType::F64)], [int("axis", 2)]).put(l)?;
-    // Each label with the blank before it, and one behind them all; or one before them all.
+    // Each label with the blank before it, and one after them all; or one before them all.
     let classes = if merges {
         let labels = with_axes(l, target, &[2])?;
         let blanks = of("Expand", blank, f("Shape", labels)).put(l)?;

@@ -19,28 +19,28 @@ use crate::op::EvalContext;
 
 /// Shifts after which a matrix of one row more has converged, however bad it is.
 const MAX_SHIFTS: usize = 300;
-/// Every so many shifts, another one is taken, in case they go round in circles.
+/// Number of shifts after which another one is taken, in case they repeat.
 const OTHER_SHIFT: usize = 10;
 /// Magnitude from which elements of a vector are made smaller.
 const LARGE: f64 = 1e100;
 
 /// A complex number by its parts.
-type Pair = (f64, f64);
+type ComplexPair = (f64, f64);
 
-fn times(a: Pair, b: Pair) -> Pair {
+fn times(a: ComplexPair, b: ComplexPair) -> ComplexPair {
     (a.0 * b.0 - a.1 * b.1, a.0 * b.1 + a.1 * b.0)
 }
 
-fn less(a: Pair, b: Pair) -> Pair {
+fn less(a: ComplexPair, b: ComplexPair) -> ComplexPair {
     (a.0 - b.0, a.1 - b.1)
 }
 
-fn size(a: Pair) -> f64 {
+fn size(a: ComplexPair) -> f64 {
     libm::hypot(a.0, a.1)
 }
 
 /// The quotient; the divisor has a magnitude near that of the matrix.
-fn over(a: Pair, b: Pair) -> Pair {
+fn over(a: ComplexPair, b: ComplexPair) -> ComplexPair {
     let square = b.0 * b.0 + b.1 * b.1;
     let (re, im) = times(a, (b.0, -b.1));
     (re / square, im / square)
@@ -224,7 +224,7 @@ impl Schur {
         at + 1 < self.t.len() && self.t[at + 1][at] != 0.0
     }
 
-    fn values(&self) -> Vec<Pair> {
+    fn values(&self) -> Vec<ComplexPair> {
         let mut values = Vec::with_capacity(self.t.len());
         while values.len() < self.t.len() {
             let at = values.len();
@@ -240,7 +240,7 @@ impl Schur {
     }
 
     /// The vector of an eigenvalue, of which the block begins at a row.
-    fn vector(&self, at: usize, value: Pair) -> Vec<Pair> {
+    fn vector(&self, at: usize, value: ComplexPair) -> Vec<ComplexPair> {
         let rows = self.t.len();
         let mut x = vec![(0.0, 0.0); rows];
         let mut known = at + 1;
@@ -252,14 +252,16 @@ impl Schur {
         }
         // Values that are one to rounding have one direction, or any of a plane.
         let least = EPSILON * self.t.iter().flatten().fold(1.0f64, |most, x| most.max(x.abs()));
-        let kept = |divisor: Pair, least: f64| if size(divisor) < least { (least, 0.0) } else { divisor };
+        let kept =
+            |divisor: ComplexPair, least: f64| if size(divisor) < least { (least, 0.0) } else { divisor };
         let mut row = at;
         while row > 0 {
             let pair = row > 1 && self.is_pair(row - 2);
             row -= 1 + usize::from(pair);
-            let sum = |i: usize, x: &[Pair]| {
-                let add =
-                    |sum: Pair, k: usize| (sum.0 - self.t[i][k] * x[k].0, sum.1 - self.t[i][k] * x[k].1);
+            let sum = |i: usize, x: &[ComplexPair]| {
+                let add = |sum: ComplexPair, k: usize| {
+                    (sum.0 - self.t[i][k] * x[k].0, sum.1 - self.t[i][k] * x[k].1)
+                };
                 (row + 1 + usize::from(pair)..known).fold((0.0, 0.0), add)
             };
             let own = |i: usize| less((self.t[i][i], 0.0), value);
@@ -287,7 +289,7 @@ impl Schur {
     }
 
     /// The vector of length 1 whose largest element is real and positive.
-    fn directed(mut vector: Vec<Pair>) -> Vec<Pair> {
+    fn directed(mut vector: Vec<ComplexPair>) -> Vec<ComplexPair> {
         let mut largest = (0.0, 0.0);
         for &x in &vector {
             if size(x) > size(largest) {
@@ -310,7 +312,7 @@ impl Schur {
     }
 }
 
-fn complex(cx: &EvalContext<'_>, output: usize, pairs: &[Pair]) -> Result<Value> {
+fn complex(cx: &EvalContext<'_>, output: usize, pairs: &[ComplexPair]) -> Result<Value> {
     let (dtype, shape) = cx.output(output)?;
     let numbers = pairs.iter().map(|&(re, im)| Number::Complex(re, im));
     Ok(Tensor::from_numbers(dtype, shape, numbers, Rules::IEEE)?.into())
@@ -322,7 +324,7 @@ pub fn eig(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let numbers = cx.floats(0)?;
     expect_finite(&numbers, "eig")?;
     let wanted = cx.outputs > 1;
-    cx.reserve(gradus_core::convert::product(numbers.len(), 8 * size_of::<Pair>()))?;
+    cx.reserve(gradus_core::convert::product(numbers.len(), 8 * size_of::<ComplexPair>()))?;
     let (mut values, mut vectors) = (Vec::with_capacity(count * rows), Vec::new());
     for matrix in numbers.chunks((rows * rows).max(1)) {
         let scale = magnitude(matrix);
@@ -333,7 +335,7 @@ pub fn eig(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
         if !wanted {
             continue;
         }
-        let mut columns: Vec<Vec<Pair>> = Vec::with_capacity(rows);
+        let mut columns: Vec<Vec<ComplexPair>> = Vec::with_capacity(rows);
         for (at, &value) in own.iter().enumerate() {
             cx.limits().check()?;
             // The second of a pair is the mirror image of the first.

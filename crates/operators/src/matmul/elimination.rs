@@ -17,14 +17,14 @@ use crate::matmul::{infer, orthogonal};
 use crate::op::EvalContext;
 
 /// The steps of an elimination.
-struct Steps {
+struct EliminationSteps {
     /// The row with which that of each step changed places: the first with the largest element.
     pivots: Vec<usize>,
     /// The first step whose pivot was zero.
     stuck: Option<usize>,
 }
 
-impl Steps {
+impl EliminationSteps {
     /// The determinant of a square that was factored.
     fn det(&self, matrix: &[f64], rows: usize) -> f64 {
         if self.stuck.is_some() {
@@ -40,8 +40,12 @@ impl Steps {
 
 /// Makes an upper triangle by the rows with the largest pivots. Below it, in place of zeros, are
 /// the multiples of rows that were subtracted.
-fn factored(cx: &EvalContext<'_>, matrix: &mut [f64], [rows, columns]: [usize; 2]) -> Result<Steps> {
-    let mut steps = Steps { pivots: Vec::with_capacity(rows.min(columns)), stuck: None };
+fn factored(
+    cx: &EvalContext<'_>,
+    matrix: &mut [f64],
+    [rows, columns]: [usize; 2],
+) -> Result<EliminationSteps> {
+    let mut steps = EliminationSteps { pivots: Vec::with_capacity(rows.min(columns)), stuck: None };
     for k in 0..rows.min(columns) {
         cx.limits().check()?;
         let size = |i: usize| matrix[i * columns + k].abs();
@@ -65,8 +69,8 @@ fn factored(cx: &EvalContext<'_>, matrix: &mut [f64], [rows, columns]: [usize; 2
     Ok(steps)
 }
 
-/// Factors a square, and does to the rows of `right`, so many columns wide, as to its own. A matrix
-/// without an inverse is an error.
+/// Factors a square, and does to the rows of `right`, `columns` columns wide, as to its own. A
+/// matrix without an inverse is an error.
 fn eliminate(
     cx: &EvalContext<'_>,
     what: &str,
@@ -93,7 +97,7 @@ fn eliminate(
     Ok(())
 }
 
-/// A triangular matrix, read from one half of a square of so many rows.
+/// A triangular matrix, read from one half of a square.
 struct Triangle<'a> {
     numbers: &'a [f64],
     rows: usize,
@@ -336,7 +340,7 @@ pub fn unpack_lu(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Val
     Ok(vec![cx.rounded(0, &permutation)?, cx.rounded(1, &below)?, cx.rounded(2, &above)?])
 }
 
-/// Most rows of matrices whose determinant is written step by step.
+/// Maximum number of rows of matrices whose determinant is written step by step.
 const MAX_ROWS: usize = 32;
 
 /// `Det` as a graph: a step of elimination for each row, by the row with the largest pivot.
@@ -365,7 +369,7 @@ pub fn det_by_steps(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         if left == 1 {
             break;
         }
-        // It changes places with the first row, which changes the sign.
+        // The row of the pivot changes places with the first row, which changes the sign.
         let (last, wide) = (l.list(&[2])?, l.list(&[1, 1, left])?);
         let of_row = l.apply("Unsqueeze", &[place, last], &[])?;
         let of_row = l.apply("Expand", &[of_row, wide], &[])?;

@@ -34,7 +34,7 @@ pub fn products<T: Ring>(
     Ok(results)
 }
 
-/// Allows the work and the memory of so many products, and counts the elements of their results.
+/// Allows the work and the memory of `products` products, and counts the elements of their results.
 fn allow<T>(cx: &mut EvalContext<'_>, sizes: Sizes, products: usize) -> Result<usize> {
     let count = products * sizes.rows * sizes.columns;
     cx.run.touch(product(count, sizes.inner))?;
@@ -45,7 +45,7 @@ fn allow<T>(cx: &mut EvalContext<'_>, sizes: Sizes, products: usize) -> Result<u
     Ok(count)
 }
 
-/// The products of factors that are read row by row, one behind the other: `finish` makes the
+/// The products of factors that are read row by row, one after the other: `finish` makes the
 /// elements of a result from its number, their row and first column, and their sums.
 pub fn finished<T: FromNumber + Default>(
     cx: &mut EvalContext<'_>,
@@ -156,7 +156,7 @@ fn floats(
 
 /// A matrix with its axes swapped.
 pub fn swapped<T: Ring>(numbers: &[T], rows: usize, columns: usize) -> Vec<T> {
-    // An axis may have any size beside one without elements.
+    // An axis may have any size next to one without elements.
     let columns = if numbers.is_empty() { 0 } else { columns };
     let column = |column| (0..rows).map(move |row| numbers[row * columns + column]);
     (0..columns).flat_map(column).collect()

@@ -69,7 +69,7 @@ pub fn fused(cx: &mut InferContext<'_, '_>) -> InferResult {
      -> Result<Vec<Dim>, InferError> {
         let mut dims = cx.dims(input)?.to_vec();
         let rank = dims.len();
-        // The batch axis goes behind the others but the last: [b, m, k] is read as [m, b, k].
+        // The batch axis goes after the others but the last: [b, m, k] is read as [m, b, k].
         if cx.attributes.flag(batch, false)? && rank > 2 {
             dims[..rank - 1].rotate_left(1);
         }
@@ -84,7 +84,7 @@ pub fn fused(cx: &mut InferContext<'_, '_>) -> InferResult {
     like(cx, dims)
 }
 
-/// Checks that an input has so many elements, if its sizes are known.
+/// Checks that an input has `wanted` elements, if its sizes are known.
 fn counted(cx: &mut InferContext<'_, '_>, input: usize, what: &str, wanted: i128) -> Result<(), InferError> {
     let Some(dims) = cx.known_dims(input) else { return Ok(()) };
     let product = |all: i128, dim: &Dim| Some(all.saturating_mul(dim.known()?.into()));

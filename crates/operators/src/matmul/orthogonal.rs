@@ -104,20 +104,20 @@ pub fn eigh_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
 
 /// A matrix, column by column.
 #[derive(Clone)]
-struct Columns {
+struct MatrixColumns {
     rows: usize,
     all: Vec<Vec<f64>>,
 }
 
-impl Columns {
-    fn read(numbers: &[f64], rows: usize, columns: usize) -> Columns {
+impl MatrixColumns {
+    fn read(numbers: &[f64], rows: usize, columns: usize) -> MatrixColumns {
         let column = |j: usize| (0..rows).map(|i| numbers[i * columns + j]).collect();
-        Columns { rows, all: (0..columns).map(column).collect() }
+        MatrixColumns { rows, all: (0..columns).map(column).collect() }
     }
 
-    fn unit(rows: usize, columns: usize) -> Columns {
+    fn unit(rows: usize, columns: usize) -> MatrixColumns {
         let column = |j: usize| (0..rows).map(|i| f64::from(i == j)).collect();
-        Columns { rows, all: (0..columns).map(column).collect() }
+        MatrixColumns { rows, all: (0..columns).map(column).collect() }
     }
 
     /// Appends the numbers, row by row.
@@ -181,7 +181,7 @@ pub fn qr(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<V
         let matrix = &numbers[at * rows * columns..][..rows * columns];
         let scale = magnitude(matrix);
         let scaled: Vec<_> = matrix.iter().map(|x| x / scale).collect();
-        let mut a = Columns::read(&scaled, rows, columns);
+        let mut a = MatrixColumns::read(&scaled, rows, columns);
         // Each reflection takes away twice the part along a unit vector.
         let mut mirrors = Vec::new();
         for k in 0..rows.min(columns) {
@@ -210,7 +210,7 @@ pub fn qr(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<V
         if mode == Mode::Triangle {
             continue;
         }
-        let mut unit = Columns::unit(rows, inner);
+        let mut unit = MatrixColumns::unit(rows, inner);
         for (k, along) in mirrors.iter().enumerate().rev() {
             for column in &mut unit.all {
                 let factor = 2.0 * dot(along, &column[k..]);
@@ -239,8 +239,8 @@ fn turn(columns: &mut [Vec<f64>], [p, q]: [usize; 2], (cosine, sine): (f64, f64)
     }
 }
 
-/// Adds unit vectors at right angles to all columns, until there are so many.
-fn complete(columns: &mut Columns, count: usize) {
+/// Adds unit vectors at right angles to all columns, until there are `count`.
+fn complete(columns: &mut MatrixColumns, count: usize) {
     // One of them at least is so far outside the span, and none that was passed comes there.
     let least = 0.5 / float_of(columns.rows.max(1)).sqrt();
     for at in 0..columns.rows {
@@ -277,10 +277,13 @@ fn negate(vector: &mut [f64]) {
 }
 
 /// Left vectors, values, and right vectors of a matrix with at least as many rows as columns.
-fn decomposed(cx: &EvalContext<'_>, mut a: Columns) -> Result<(Columns, Vec<f64>, Columns)> {
+fn decomposed(
+    cx: &EvalContext<'_>,
+    mut a: MatrixColumns,
+) -> Result<(MatrixColumns, Vec<f64>, MatrixColumns)> {
     let columns = a.all.len();
     let least = EPSILON * float_of(a.rows);
-    let mut v = Columns::unit(columns, columns);
+    let mut v = MatrixColumns::unit(columns, columns);
     for _ in 0..MAX_SWEEPS {
         let mut turned = false;
         for p in 0..columns {
@@ -305,8 +308,8 @@ fn decomposed(cx: &EvalContext<'_>, mut a: Columns) -> Result<(Columns, Vec<f64>
     let mut order: Vec<_> = (0..columns).collect();
     order.sort_by(|&i, &j| values[j].total_cmp(&values[i]));
     let largest = order.first().map_or(0.0, |&first| values[first]);
-    let mut u = Columns { rows: a.rows, all: Vec::with_capacity(a.rows) };
-    let mut right = Columns { rows: columns, all: Vec::with_capacity(columns) };
+    let mut u = MatrixColumns { rows: a.rows, all: Vec::with_capacity(a.rows) };
+    let mut right = MatrixColumns { rows: columns, all: Vec::with_capacity(columns) };
     for &from in &order {
         let (value, mut along) = (values[from], v.all[from].clone());
         // Below, a column is rounding, and not at right angles to the others.
@@ -338,9 +341,9 @@ fn svd_of(cx: &mut EvalContext<'_>, full: bool) -> Result<[Vec<f64>; 3]> {
         let scaled: Vec<_> = matrix.iter().map(|x| x / scale).collect();
         let wide = rows < columns;
         let a = if wide {
-            Columns { rows: columns, all: scaled.chunks_exact(columns).map(<[f64]>::to_vec).collect() }
+            MatrixColumns { rows: columns, all: scaled.chunks_exact(columns).map(<[f64]>::to_vec).collect() }
         } else {
-            Columns::read(&scaled, rows, columns)
+            MatrixColumns::read(&scaled, rows, columns)
         };
         let (mut u, own, v) = decomposed(cx, a)?;
         if full {
@@ -488,8 +491,8 @@ pub fn rank(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec
     Ok(vec![cx.rounded(0, &ranks)?])
 }
 
-/// Eigenvalues of symmetric matrices, of which one triangle is read, from the least on, and their
-/// vectors as columns.
+/// Eigenvalues of symmetric matrices, of which one triangle is read, from the smallest on, and
+/// their vectors as columns.
 pub fn eigh(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let lower = words::HALF_OF_EIGH.of_or(attributes, words::HALF_OF_EIGVALSH.of(attributes)?)? == "L";
     let (values, vectors) = eigen_of(cx, lower)?;
@@ -510,7 +513,7 @@ fn eigen_of(cx: &mut EvalContext<'_>, lower: bool) -> Result<(Vec<f64>, Vec<f64>
             matrix[i * rows + j] / scale
         };
         let mut a: Vec<Vec<f64>> = (0..rows).map(|j| (0..rows).map(|i| at(i, j)).collect()).collect();
-        let mut v = Columns::unit(rows, rows);
+        let mut v = MatrixColumns::unit(rows, rows);
         diagonalize(cx, &mut a, &mut v.all)?;
         let mut order: Vec<_> = (0..rows).collect();
         order.sort_by(|&i, &j| a[i][i].total_cmp(&a[j][j]));
@@ -522,12 +525,12 @@ fn eigen_of(cx: &mut EvalContext<'_>, lower: bool) -> Result<(Vec<f64>, Vec<f64>
             }
             vector
         };
-        Columns { rows, all: order.iter().map(vector).collect() }.write(&mut vectors);
+        MatrixColumns { rows, all: order.iter().map(vector).collect() }.write(&mut vectors);
     }
     Ok((values, vectors))
 }
 
-/// Turns a symmetric matrix until nothing is left beside its diagonal.
+/// Turns a symmetric matrix until nothing is left off its diagonal.
 fn diagonalize(cx: &EvalContext<'_>, a: &mut [Vec<f64>], v: &mut [Vec<f64>]) -> Result<()> {
     let rows = a.len();
     for _ in 0..MAX_SWEEPS {

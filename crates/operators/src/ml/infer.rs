@@ -19,7 +19,7 @@ use crate::ml::svm::eval::{Classifier, Regressor};
 use crate::ml::trees::ensemble::Ensemble;
 use crate::schema::Typed;
 
-/// How many entries an attribute's list has, if it has any.
+/// Number of entries of an attribute's list, if it has any.
 fn count(cx: &InferContext<'_, '_>, name: &str) -> Option<usize> {
     let count = match cx.attributes.get(name)? {
         Content::Ints(all) => all.len(),

@@ -14,7 +14,7 @@ use crate::ml::encode::eval::{keys, vector};
 use crate::op::EvalContext;
 use crate::words;
 
-/// Bytes of a map beside the elements of its values: a value with a shape and memory of its own.
+/// Bytes of a map besides the elements of its values: a value with a shape and memory of its own.
 const MAP: usize = size_of::<Value>() + 256;
 
 /// The texts or integers of one of two attributes.

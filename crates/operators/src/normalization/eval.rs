@@ -199,7 +199,7 @@ pub fn lp(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<V
     let p = order_of_norm(attributes)?;
     along(cx, &[axis], |group, adding| {
         let norm = norm(group.iter().copied(), p, adding);
-        // A group of zeros stays.
+        // A group of zeros is unchanged.
         group.iter_mut().filter(|_| norm != 0.0).for_each(|x| *x /= norm);
     })
 }

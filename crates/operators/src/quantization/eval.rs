@@ -17,7 +17,7 @@ use crate::{errors, indices};
 /// block of an axis.
 struct Spread {
     numbers: Vec<f64>,
-    /// The size of the axis, and the number of elements behind an index of it.
+    /// The size of the axis, and the number of elements after an index of it.
     size: usize,
     inner: usize,
     /// The indices of a block; 0 if there are no blocks.

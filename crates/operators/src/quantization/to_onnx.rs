@@ -8,7 +8,7 @@ use crate::conversion::caveats;
 use crate::lowering::terms::{f, of};
 use crate::lowering::{LoweredValue, Lowering};
 
-/// Numbers between two bounds become one of so many levels between two others.
+/// Maps numbers between two bounds to one of `levels` levels between two others.
 pub fn fake_quantize(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     l.rounding(caveats::FUNCTION);
     let levels = required("levels", l.attributes.int("levels")?)?;

@@ -248,7 +248,7 @@ fn factor(cx: &mut ConvertContext<'_, '_>, input: usize) -> Result<NewValue> {
         cx.scalar_input(zero_point)?
     } else {
         let each = cx.input(zero_point)?;
-        // Those of the first matrix are of its rows.
+        // Scales of the first matrix belong to its rows.
         if input == 0 && rank == 1 { cx.reshaped(each, &[-1, 1])? } else { each }
     };
     let zero_point = cx.converted(zero_point, DType::F32)?;

@@ -88,8 +88,8 @@ fn count(cx: &mut InferContext<'_, '_>, start: Dim, limit: Dim, step: Dim) -> Op
     symbols.max(count, Dim::ZERO)
 }
 
-/// The same of fractions. Quotients are of fewer bits than float64 has, so that rounding makes none
-/// whole.
+/// The number of elements of a range of fractions. Quotients are of fewer bits than float64 has, so
+/// that rounding makes none an integer.
 fn count_of_fractions(
     cx: &mut InferContext<'_, '_>,
     start: Fraction,

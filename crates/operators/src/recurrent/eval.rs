@@ -222,7 +222,7 @@ pub fn recurrent(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Resul
     let (coupled, linear) =
         (attributes.flag("input_forget", false)?, attributes.flag("linear_before_reset", false)?);
     let reverse = words::DIRECTION.of(attributes)? == "reverse";
-    // By layout, where a state stands.
+    // Index of a state, by layout.
     let state = |direction: usize, sample: usize| {
         (if batch_first { sample * directions + direction } else { direction * batch + sample }) * hidden
     };

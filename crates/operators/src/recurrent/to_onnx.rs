@@ -31,7 +31,7 @@ fn split(text: &str) -> Vec<String> {
     text.split(',').map(|word| word.trim().to_ascii_lowercase()).filter(|word| !word.is_empty()).collect()
 }
 
-/// The functions of the gates, as ONNX names them, for so many directions.
+/// The functions of the gates, as ONNX names them, for `directions` directions.
 fn activations(l: &Lowering<'_>, network: Network, directions: usize) -> Result<(&'static str, Content)> {
     let each = network.activations();
     words::GATES_OF_CELL.check(&l.attributes)?;

@@ -28,7 +28,7 @@ pub enum Network {
 }
 
 impl Network {
-    /// The number of gates, whose weights stand behind each other.
+    /// The number of gates, whose weights are stacked.
     pub const fn gates(self) -> usize {
         match self {
             Network::Rnn => 1,

@@ -115,7 +115,7 @@ fn reduced_rows(cx: &EvalContext<'_>, size: usize, shape: Shape) -> Result<Vec<V
     one(f64::tensor(cx.tensor(0)?.dtype(), shape, &results)?)
 }
 
-/// The places of the elements along some axes, one group behind the other.
+/// The places of the elements along some axes, one group after the other.
 pub struct Groups {
     places: Vec<usize>,
     count: usize,
@@ -142,13 +142,13 @@ impl Groups {
 /// For each element of a result, the places of the elements along some axes.
 ///
 /// # Errors
-/// [`Kind::Limit`](gradus_core::Kind::Limit) if so many places may not be listed.
+/// [`Kind::Limit`](gradus_core::Kind::Limit) if the limits do not allow the list of indices.
 pub fn groups(cx: &EvalContext<'_>, dims: &[usize], axes: &[usize]) -> Result<Groups> {
     let kept: Vec<_> = (0..dims.len()).filter(|axis| !axes.contains(axis)).collect();
     let perm = [&kept[..], axes].concat();
     let size: usize = axes.iter().map(|&axis| dims[axis]).product();
     let count: usize = kept.iter().map(|&axis| dims[axis]).product();
-    // Also for each group a result: of no elements, there may be any number of groups.
+    // One result for each group as well: without elements, there may be any number of groups.
     cx.reserve(product(count, size.saturating_mul(2).saturating_add(1).saturating_mul(size_of::<usize>())))?;
     Ok(Groups { places: indices::turned(dims, &perm), count, size })
 }
@@ -171,7 +171,7 @@ pub fn reduce(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<V
     let axes = match axes.is_empty() {
         false => indices::axes(&axes, dims.len())?,
         true if !attributes.flag("noop_with_empty_axes", false)? => (0..dims.len()).collect(),
-        // Each element is reduced alone: it stays, or becomes its square, size or logarithm.
+        // Each element is reduced alone: it is unchanged, or becomes its square, size or logarithm.
         true if crate::row(Standard::Onnx, "", cx.operator)
             .is_some_and(|row| row.reduces == Reduces::Nested) =>
         {

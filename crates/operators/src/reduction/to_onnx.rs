@@ -147,7 +147,7 @@ pub fn einsum(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.apply("Einsum", &operands, &[word("equation", &equation)])?])
 }
 
-/// How many bounds come before each value.
+/// Number of bounds before each value.
 fn bounds_before(
     l: &mut Lowering<'_>,
     [bounds, values]: [usize; 2],

@@ -77,7 +77,7 @@ pub fn arg(cx: &mut ConvertContext<'_, '_>, mode: &str) -> Result<Vec<NewValue>>
     let (mut x, one) = (cx.input(0)?, cx.scalar(1));
     let place = cx.list(&[axis]);
     if last {
-        // The last index is the first one from behind.
+        // The last index is the first one of the reversed axis.
         let (from, to, step) = (cx.list(&[i64::MAX]), cx.list(&[i64::MIN]), cx.list(&[-1]));
         x = cx.put("Slice", &[x, from, to, step, place], &[])?;
     }

@@ -60,7 +60,7 @@ pub fn at(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
 
 /// `SplitToSequence`: slices along an axis, as a sequence.
 pub fn split(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
-    /// Bytes of a part beside its elements: it is a tensor with a shape and memory of its own.
+    /// Bytes of a part besides its elements: it is a tensor with a shape and memory of its own.
     const PART: usize = size_of::<Value>() + 256;
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();

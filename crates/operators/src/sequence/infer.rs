@@ -117,7 +117,7 @@ pub fn at(cx: &mut InferContext<'_, '_>) -> InferResult {
 
 /// Fact of `SplitToSequence`: a sequence of slices along the axis.
 pub fn split_to_sequence(cx: &mut InferContext<'_, '_>) -> InferResult {
-    /// Most items that are known one by one.
+    /// Maximum number of items that are known one by one.
     const MOST: i64 = 256;
     let dims = cx.dims(0)?;
     let axis = indices::axis(cx.attributes.int_or("axis", 0)?, dims.len())?;

@@ -21,7 +21,7 @@ use crate::dim::Dim;
 use crate::fact::{Fact, TensorFact};
 use crate::{errors, indices};
 
-/// Most parts of a tensor that become a value each.
+/// Maximum number of parts of a tensor that become a value each.
 const MOST: i64 = 1024;
 
 /// The caveat for sequences whose items are slices of a tensor.
@@ -217,7 +217,7 @@ fn position(cx: &ConvertContext<'_, '_>, input: usize, count: usize, default: us
     usize_of_i64(from_first).filter(|&at| at <= default).ok_or_else(|| no_item(given, count))
 }
 
-/// The same items.
+/// Returns the items unchanged.
 pub fn same(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let items = items(cx)?;
     given(cx, items)

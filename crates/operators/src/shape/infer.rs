@@ -51,14 +51,14 @@ mod tests {
 
     #[test]
     fn windows_follow_the_text() {
-        struct Case {
+        struct SliceCase {
             about: &'static str,
             start: i64,
             end: Option<i64>,
             rank: usize,
             want: std::ops::Range<usize>,
         }
-        let case = |about, start, end, rank, want| Case { about, start, end, rank, want };
+        let case = |about, start, end, rank, want| SliceCase { about, start, end, rank, want };
         let cases = [
             case("all axes", 0, None, 3, 0..3),
             case("the last", -1, None, 3, 2..3),
@@ -76,7 +76,7 @@ mod tests {
             case("the least bounds", i64::MIN, Some(i64::MIN), 3, 0..0),
             case("from the least to the greatest", i64::MIN, Some(i64::MAX), 3, 0..3),
         ];
-        for Case { about, start, end, rank, want } in cases {
+        for SliceCase { about, start, end, rank, want } in cases {
             assert_eq!(window(start, end, rank), want, "{about}");
         }
     }

@@ -58,7 +58,7 @@ fn given_size(l: &mut Lowering<'_>, place: usize, axis: usize, halved: bool) -> 
     pick(of("Equal", given, -1), own, given).write(l, DType::I64)
 }
 
-/// Transforms of windows; a window that is shorter than its frame stands in the middle of zeros.
+/// Transforms of windows; a window that is shorter than its frame is centred between zeros.
 pub fn stft(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     l.rounding(caveats::FUNCTION);
     let (mut signal, mut window, rank) = (l.input(0)?, l.input(1)?, l.rank_of(0)?);

@@ -9,7 +9,7 @@ pub(super) const PREVIEW: &[Row] = &[
     row("FlexAttention", Formula).infer(preview::flex_attention),
     training("Adagrad", Formula).infer(preview::adagrad),
     training("Adam", Formula).infer(preview::adam),
-    // It names values of the graph around it.
+    // The operator names values of the graph around it.
     training("Gradient", Open).infer(preview::gradient).stateful(),
     training("Momentum", Formula).words(&[words::MOMENTUM]).infer(preview::momentum),
 ];

@@ -26,7 +26,7 @@ enum Token<'a> {
 #[derive(Debug)]
 pub struct Grams<'a> {
     pool: Vec<Token<'a>>,
-    /// Where the n-grams of each length begin in the pool.
+    /// Starts of the n-grams of each length in the pool.
     starts: Vec<usize>,
     /// The coordinate of each n-gram in the output.
     indexes: Vec<usize>,

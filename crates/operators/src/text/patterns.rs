@@ -95,7 +95,7 @@ fn of_re2(text: &str) -> String {
     all
 }
 
-/// The character whose number has one to three octal digits behind a backslash, of which `len` has
+/// The character whose number has one to three octal digits after a backslash, of which `len` has
 /// one; references to groups, a digit other than 0, are left as they are.
 fn octal<'a>(rest: &'a str, len: &mut usize) -> Cow<'a, str> {
     let digits = rest[1..].bytes().take(3).take_while(|digit| (b'0'..b'8').contains(digit)).count();
@@ -107,7 +107,7 @@ fn octal<'a>(rest: &'a str, len: &mut usize) -> Cow<'a, str> {
     format!(r"\x{{{code:x}}}").into()
 }
 
-/// Returns true if the text behind an open brace repeats what stands before it: `2}`, `2,}` or
+/// Returns true if the text after an open brace repeats the expression before it: `2}`, `2,}` or
 /// `2,3}`.
 fn repeats(text: &str) -> bool {
     let Some((counts, _)) = text.split_once('}') else { return false };

@@ -13,18 +13,18 @@ use crate::words;
 
 /// Another case for letters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Case {
+enum LetterCase {
     Lower,
     Upper,
     Same,
 }
 
-impl Case {
+impl LetterCase {
     fn of(self, text: &str) -> String {
         match self {
-            Case::Lower => text.to_lowercase(),
-            Case::Upper => text.to_uppercase(),
-            Case::Same => text.to_owned(),
+            LetterCase::Lower => text.to_lowercase(),
+            LetterCase::Upper => text.to_uppercase(),
+            LetterCase::Same => text.to_owned(),
         }
     }
 }
@@ -32,9 +32,9 @@ impl Case {
 /// The attributes of `StringNormalizer`. Letters change as Unicode says, in every locale.
 #[derive(Debug)]
 pub struct Normalizer {
-    case: Case,
+    case: LetterCase,
     /// The case in which words are compared to stopwords.
-    compared: Case,
+    compared: LetterCase,
     stopwords: Vec<String>,
 }
 
@@ -42,11 +42,12 @@ impl Normalizer {
     /// The attributes of a `StringNormalizer`.
     pub fn of(attributes: &Attributes<'_>) -> Result<Normalizer> {
         let case = match words::CASE_CHANGE.of(attributes)? {
-            "LOWER" => Case::Lower,
-            "UPPER" => Case::Upper,
-            _ => Case::Same,
+            "LOWER" => LetterCase::Lower,
+            "UPPER" => LetterCase::Upper,
+            _ => LetterCase::Same,
         };
-        let compared = if attributes.flag("is_case_sensitive", false)? { Case::Same } else { Case::Lower };
+        let compared =
+            if attributes.flag("is_case_sensitive", false)? { LetterCase::Same } else { LetterCase::Lower };
         let stopwords = attributes.texts("stopwords")?.unwrap_or_default();
         Ok(Normalizer { case, compared, stopwords: stopwords.iter().map(|word| compared.of(word)).collect() })
     }
@@ -91,7 +92,7 @@ enum Splitting {
     Characters,
     /// Tokens are what the expression matches.
     Matches(Regex),
-    /// Tokens are what stands between matches of the expressions, which split one after the other.
+    /// Tokens are the texts between matches of the expressions, which split one after the other.
     Between(Vec<Regex>),
 }
 
@@ -137,7 +138,7 @@ impl Tokenizer {
         token.chars().take(self.shortest).count() == self.shortest
     }
 
-    /// The matches that are long enough; behind one that is not, the search begins a character
+    /// The matches that are long enough; after one that is not, the search begins a character
     /// later.
     fn matches<'a>(&self, expression: &Regex, text: &'a str) -> Vec<&'a str> {
         let (mut tokens, mut start) = (Vec::new(), 0);
@@ -153,7 +154,7 @@ impl Tokenizer {
         tokens
     }
 
-    /// The parts between matches; behind a match of no characters, one is skipped.
+    /// The parts between matches; after a match of no characters, one is skipped.
     fn between<'a>(&self, separator: &Regex, text: &'a str) -> Vec<&'a str> {
         let (mut parts, mut start) = (Vec::new(), 0);
         while start <= text.len() {

@@ -41,7 +41,7 @@ impl Axis {
             let end = up(size + begin - tap * dilation).min(windows);
             (window, element, end - window, 1, self.stride)
         };
-        // Where there are several, all of them are within the axes.
+        // Several windows are all within the axes.
         let count = usize::try_from(count).unwrap_or(0);
         let [window, element] = [window, element].map(|number| usize::try_from(number).unwrap_or(0));
         let [between, stride] = [between, stride].map(|number| usize_of_i64(number).unwrap_or(1).max(1));
@@ -124,35 +124,35 @@ pub(super) struct Reached {
 }
 
 /// An axis with the windows that each of its taps reaches.
-pub(super) struct Taps {
+pub(super) struct AxisTaps {
     pub(super) size: usize,
     pub(super) windows: usize,
     pub(super) reached: Vec<Reached>,
 }
 
-impl Taps {
+impl AxisTaps {
     /// The taps of axes; without axes, those of one that has one element.
-    pub(super) fn of(axes: &[Axis]) -> Vec<Taps> {
+    pub(super) fn of(axes: &[Axis]) -> Vec<AxisTaps> {
         let point = Reached { window: 0, element: 0, count: 1, between: 1, stride: 1 };
-        let taps = |axis: &Axis| Taps {
+        let taps = |axis: &Axis| AxisTaps {
             size: axis.size,
             windows: axis.windows,
             reached: (0..axis.kernel).map(|tap| axis.reached(tap)).collect(),
         };
         match axes {
-            [] => vec![Taps { size: 1, windows: 1, reached: vec![point] }],
+            [] => vec![AxisTaps { size: 1, windows: 1, reached: vec![point] }],
             axes => axes.iter().map(taps).collect(),
         }
     }
 
     /// Bytes that the taps of axes take.
     pub(super) fn bytes(axes: &[Axis]) -> u128 {
-        axes.iter().map(|axis| product(axis.kernel + 1, 2 * size_of::<Taps>())).sum()
+        axes.iter().map(|axis| product(axis.kernel + 1, 2 * size_of::<AxisTaps>())).sum()
     }
 }
 
 /// The index of the element on which a tap of a window lies; nothing if it lies on the padding.
-pub(super) fn place(axes: &[Taps], mut tap: usize, mut window: usize) -> Option<usize> {
+pub(super) fn place(axes: &[AxisTaps], mut tap: usize, mut window: usize) -> Option<usize> {
     let (mut place, mut stride) = (0, 1);
     for (at, axis) in axes.iter().enumerate().rev() {
         let (mut own, mut of_window) = (tap, window);

@@ -13,11 +13,11 @@ use crate::floats::{Matrix, Numbers, Sizes};
 use crate::matmul::eval::{finished, round};
 use crate::op::EvalContext;
 use crate::strided::each_at;
-use crate::windows::axes::{Axis, Taps, axes, place};
-use crate::windows::direct::Layout;
+use crate::windows::axes::{Axis, AxisTaps, axes, place};
+use crate::windows::direct::PlaneLayout;
 use crate::words;
 
-/// `CausalConvWithState`: each channel by its own kernel, over the state and the input behind it.
+/// `CausalConvWithState`: each channel by its own kernel, over the state and the input after it.
 pub fn causal_conv(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let &[batch, channels, length] = cx.tensor(0)?.shape().dims() else {
         return Err(errors::rank("input 0", cx.tensor(0)?.shape().rank(), 3));
@@ -60,7 +60,7 @@ pub(super) struct Convolution {
 
 /// The elements on which the taps of windows lie, by channel and tap, and by window.
 pub(super) struct Columns<'a> {
-    pub(super) axes: &'a [Taps],
+    pub(super) axes: &'a [AxisTaps],
     /// The channels of a group.
     pub(super) planes: Numbers<'a>,
     pub(super) taps: usize,
@@ -88,8 +88,8 @@ impl Rows for Columns<'_> {
 }
 
 /// The second factor of a convolution: the elements below the windows.
-enum Elements<'a> {
-    /// Those of the input, of windows of one element.
+enum WindowElements<'a> {
+    /// Elements of the input, for windows of one element.
     Plain(Matrix<'a>),
     /// Lines of planes with padding.
     Shifted(Shifted<'a>),
@@ -97,12 +97,12 @@ enum Elements<'a> {
     Columns(Columns<'a>),
 }
 
-impl Elements<'_> {
+impl WindowElements<'_> {
     fn rows(&self) -> &dyn Rows {
         match self {
-            Elements::Plain(rows) => rows,
-            Elements::Shifted(rows) => rows,
-            Elements::Columns(rows) => rows,
+            WindowElements::Plain(rows) => rows,
+            WindowElements::Shifted(rows) => rows,
+            WindowElements::Columns(rows) => rows,
         }
     }
 }
@@ -121,7 +121,7 @@ impl Convolution {
         let size: usize = self.axes.iter().map(|axis| axis.size).product();
         let (inner, outer) = (self.channels / self.groups, self.filters / self.groups);
         let taps = weights.len().checked_div(self.filters * inner).unwrap_or(0);
-        let layout = if x.is_empty() { None } else { Layout::of(self) };
+        let layout = if x.is_empty() { None } else { PlaneLayout::of(self) };
         let exact = x.are_singles() && weights.are_singles();
         if cx.adding(&cx.limits())?.is_plain(exact)
             && let Some(layout) = &layout
@@ -136,26 +136,26 @@ impl Convolution {
         };
         let plain = self.axes.iter().all(plain);
         let products = self.batch * self.groups;
-        cx.reserve(product(products, 3 * size_of::<Elements<'_>>()) + Taps::bytes(&self.axes))?;
+        cx.reserve(product(products, 3 * size_of::<WindowElements<'_>>()) + AxisTaps::bytes(&self.axes))?;
         let planes = match layout {
             Some(layout) if !plain => Some(layout.write(self, cx, x)?),
             _ => None,
         };
-        let axes = Taps::of(&self.axes);
+        let axes = AxisTaps::of(&self.axes);
         let elements = (0..products).map(|at| {
             let of_group = at % self.groups * outer * depth;
             let weights =
                 Matrix { numbers: weights.range(of_group..of_group + outer * depth), row: depth, column: 1 };
             let channel = at * inner;
             if let Some(planes) = &planes {
-                return (weights, Elements::Shifted(planes.shifted(channel, inner)));
+                return (weights, WindowElements::Shifted(planes.shifted(channel, inner)));
             }
             let own =
                 if depth == 0 { x.range(0..0) } else { x.range(channel * size..(channel + inner) * size) };
             let elements = if plain {
-                Elements::Plain(Matrix { numbers: own, row: size, column: 1 })
+                WindowElements::Plain(Matrix { numbers: own, row: size, column: 1 })
             } else {
-                Elements::Columns(Columns { axes: &axes, planes: own, taps, size })
+                WindowElements::Columns(Columns { axes: &axes, planes: own, taps, size })
             };
             (weights, elements)
         });
@@ -170,7 +170,7 @@ impl Convolution {
 
     /// By tap and window, the index in a plane of the input, or one beyond all on the padding.
     fn sources(&self, first: usize, count: usize, taps: usize) -> Vec<usize> {
-        let axes = Taps::of(&self.axes);
+        let axes = AxisTaps::of(&self.axes);
         let source = |at: usize| place(&axes, at / count, first + at % count).unwrap_or(usize::MAX);
         (0..taps * count).map(source).collect()
     }

@@ -3,9 +3,9 @@
 //! Each plane is written with its padding, and by the remainders of the strides, so that the elements
 //! below a tap of neighbouring windows are neighbours. Products of matrices pack lines of them.
 //!
-//! With few filters in a group, as in depthwise convolutions, the windows of a plane are one line of
-//! sums, to which each tap adds a line; at the end of a line of windows are some sums that nobody
-//! reads.
+//! With few filters in a group, as in depthwise convolutions, the windows of a plane are one line
+//! of sums, to which each tap adds a line; at the end of a line of windows are some sums that are
+//! not read.
 
 use gradus_core::Result;
 use gradus_core::convert::{FromNumber, product, usize_of_i64};
@@ -15,17 +15,17 @@ use gradus_kernels::{Options, product as kernel, share, threads};
 use crate::floats::Numbers;
 use crate::op::EvalContext;
 use crate::strided::{each_at, threads_for};
-use crate::windows::axes::{Axis, Taps};
+use crate::windows::axes::{Axis, AxisTaps};
 use crate::windows::convolutions::{Columns, Convolution};
 
 /// Filters of a group below which packing takes longer than multiplying.
 const FEW: usize = 4;
 
-/// Most elements of a written plane: those of larger ones leave the second cache.
+/// Maximum number of elements of a written plane: those of larger ones leave the second cache.
 const MOST: usize = 1 << 17;
 
 /// How planes are written, and where in them the taps lie.
-pub(super) struct Layout {
+pub(super) struct PlaneLayout {
     /// The axes, with the remainders of the strides as taps.
     axes: Vec<Axis>,
     /// Elements of a written plane by remainder, and of all remainders.
@@ -41,13 +41,13 @@ pub(super) struct Layout {
 
 /// Planes that are written so, and the first element of each line of windows.
 pub(super) struct Planes {
-    layout: Layout,
-    elements: Elements,
+    layout: PlaneLayout,
+    elements: PlaneElements,
     starts: Vec<usize>,
     line: usize,
 }
 
-enum Elements {
+enum PlaneElements {
     Singles(Vec<[u8; 4]>),
     Doubles(Vec<f64>),
 }
@@ -56,8 +56,8 @@ impl Planes {
     /// The elements below the windows of a product, of the channels from one on.
     pub(super) fn shifted(&self, channel: usize, channels: usize) -> kernel::Shifted<'_> {
         let all = match &self.elements {
-            Elements::Singles(all) => Numbers::Singles(all),
-            Elements::Doubles(all) => Numbers::Doubles(all),
+            PlaneElements::Singles(all) => Numbers::Singles(all),
+            PlaneElements::Doubles(all) => Numbers::Doubles(all),
         };
         let plane = self.layout.all;
         kernel::Shifted {
@@ -70,10 +70,10 @@ impl Planes {
     }
 }
 
-impl Layout {
+impl PlaneLayout {
     /// The planes of a convolution; nothing if it is transposed, or if dilations and padding make
     /// planes much larger than the input and the output.
-    pub(super) fn of(convolution: &Convolution) -> Option<Layout> {
+    pub(super) fn of(convolution: &Convolution) -> Option<PlaneLayout> {
         let own = &convolution.axes;
         if own.iter().any(|axis| axis.transposed) {
             return None;
@@ -107,7 +107,7 @@ impl Layout {
             pitches.push(pitch);
             used += (own.windows - 1) * pitch;
         }
-        Some(Layout { axes, each, all, pitches, places, used })
+        Some(PlaneLayout { axes, each, all, pitches, places, used })
     }
 
     /// Returns true if adding plane by plane is faster than a product: there are several groups of few
@@ -134,10 +134,10 @@ impl Layout {
         let width = if let Numbers::Singles(_) = x { size_of::<f32>() } else { size_of::<f64>() };
         let threads = product(threads(), 1);
         // A list of starts is made from a shorter one.
-        cx.reserve(Taps::bytes(&self.axes) + product(lines, 2 * size_of::<usize>()))?;
+        cx.reserve(AxisTaps::bytes(&self.axes) + product(lines, 2 * size_of::<usize>()))?;
         cx.reserve(product(planes, self.all).saturating_add(product(kernel::SPARE, 1)) * product(width, 1))?;
         cx.reserve(product(self.each, size_of::<f64>()).saturating_mul(threads))?;
-        let taps = Taps::of(&self.axes);
+        let taps = AxisTaps::of(&self.axes);
         let columns = Columns { axes: &taps, planes: x, taps: self.all / self.each, size };
         let len = planes * self.all + kernel::SPARE;
         let options = threads_for(product(len, 1));
@@ -159,7 +159,7 @@ impl Layout {
                 let scratch = || vec![0.0; self.each];
                 let all = out[..planes * self.all].chunks_mut(self.each);
                 share(all.enumerate(), options, scratch, plane)?;
-                Elements::Singles(out)
+                PlaneElements::Singles(out)
             }
             Numbers::Doubles(_) => {
                 let mut out = vec![0.0; len];
@@ -169,7 +169,7 @@ impl Layout {
                     Ok::<_, gradus_core::Error>(())
                 };
                 share(out[..planes * self.all].chunks_mut(self.each).enumerate(), options, || (), plane)?;
-                Elements::Doubles(out)
+                PlaneElements::Doubles(out)
             }
         };
         Ok(Planes { starts: self.starts(of), layout: self, elements, line })
@@ -193,11 +193,11 @@ impl Layout {
         cx.run.touch(product(all, depth))?;
         let scratch = product(self.all + outer * self.each + depth * outer, size_of::<f64>());
         cx.reserve(scratch.saturating_mul(product(threads(), 1)))?;
-        cx.reserve(product(all, size_of::<T>()) + Taps::bytes(&self.axes))?;
+        cx.reserve(product(all, size_of::<T>()) + AxisTaps::bytes(&self.axes))?;
         let mut results = vec![T::from_f64(0.0); all];
         let (exact, limits) = (x.are_singles() && weights.are_singles(), cx.limits());
         cx.reserve(product(count / line, 2 * size_of::<usize>()))?;
-        let (taps, starts) = (Taps::of(&self.axes), self.starts(of));
+        let (taps, starts) = (AxisTaps::of(&self.axes), self.starts(of));
         let group = |(plane, sums, factors): &mut (Vec<f64>, Vec<f64>, Vec<f64>),
                      (at, out): (usize, &mut [T])| {
             let planes = x.range(at * inner * size..(at + 1) * inner * size);

@@ -31,7 +31,7 @@ pub enum Rounding {
     Down,
     /// Down, and up where a window is larger than the padded data.
     TowardZero,
-    /// Up, without windows that start behind the data.
+    /// Up, without windows that start after the data.
     Up,
 }
 
@@ -116,7 +116,7 @@ impl Windows {
         cx.subtract(padded, window)
     }
 
-    /// How many windows there are along an axis.
+    /// Number of windows along an axis.
     pub fn count(&self, cx: &mut InferContext<'_, '_>, axis: usize, size: Dim, rounding: Rounding) -> Dim {
         let stride = Dim::Known(self.strides[axis]);
         if self.same {
@@ -173,7 +173,7 @@ pub fn image(cx: &InferContext<'_, '_>, input: usize) -> Result<(Dim, Dim, Dims)
     parts_of_image(&cx.dims(input)?, cx.input_label(input))
 }
 
-/// The same of the dimensions of an input.
+/// Batch, channels and spatial dimensions of a shape.
 pub fn parts_of_image(dims: &[Dim], label: impl Display) -> Result<(Dim, Dim, Dims), InferError> {
     match dims {
         [batch, channels, spatial @ ..] => Ok((*batch, *channels, spatial.into())),

@@ -117,7 +117,7 @@ pub fn lp_pool(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![like(l, norm, 0)?])
 }
 
-/// The sizes of the result of an adaptive pool, of which there is one for each axis behind the
+/// The sizes of the result of an adaptive pool, of which there is one for each axis after the
 /// channels.
 fn windows(l: &Lowering<'_>) -> Result<Vec<i64>> {
     let (rank, sizes) = (l.rank_of(0)?, l.integers_of(1)?.to_vec());
@@ -145,7 +145,7 @@ pub fn adaptive_maximum(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![value, if to == DType::I64 { index } else { l.cast(index, to)? }])
 }
 
-/// The order of indices that nobody wants.
+/// Returns true for the order of indices if nothing reads the indices.
 pub fn is_idle_for_max_pool(cx: &ConvertContext<'_, '_>, attribute: &str, _: &Content) -> Result<bool> {
     Ok(attribute == "storage_order" && !cx.wants(1))
 }

@@ -199,7 +199,7 @@ pub fn convolution_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     convolution(cx, 1, 0)
 }
 
-/// `DeformableConvolution`: offsets stand before the weights.
+/// `DeformableConvolution`: the offsets come before the weights.
 pub fn deformable(cx: &mut InferContext<'_, '_>) -> InferResult {
     convolution(cx, 2, 0)
 }

@@ -12,10 +12,10 @@ use crate::fact::range_of;
 use crate::floats::{Adding, Numbers};
 use crate::op::EvalContext;
 use crate::strided::threads_for;
-use crate::windows::axes::{Axis, Taps, axes, place};
+use crate::windows::axes::{Axis, AxisTaps, axes, place};
 
 /// The windows of a pool.
-struct Windows {
+struct PoolWindows {
     /// Channels of all samples, each of which is a plane of its own.
     planes: usize,
     axes: Vec<Axis>,
@@ -23,15 +23,15 @@ struct Windows {
 
 /// How the elements of a window become a result: the number to begin with, what an element and its
 /// index in the plane make of it, and the result of the last one for a window.
-struct Pool<B, A, F> {
+struct PoolFold<B, A, F> {
     begin: B,
     add: A,
     finish: F,
 }
 
-impl Windows {
+impl PoolWindows {
     /// The windows of a node; a global pool has one that covers all.
-    fn of(attributes: &Attributes<'_>, cx: &EvalContext<'_>) -> Result<Windows> {
+    fn of(attributes: &Attributes<'_>, cx: &EvalContext<'_>) -> Result<PoolWindows> {
         let (_, shape) = cx.output(0)?;
         let (dims, windows) = (cx.tensor(0)?.shape().dims(), shape.dims());
         let named = attributes.list("kernel_shape")?.or(attributes.list("kernel")?);
@@ -40,7 +40,7 @@ impl Windows {
             None => dims[2..].to_vec(),
         };
         let planes = windows[0] * windows[1];
-        Ok(Windows { planes, axes: axes(attributes, &dims[2..], &windows[2..], &kernel, false)? })
+        Ok(PoolWindows { planes, axes: axes(attributes, &dims[2..], &windows[2..], &kernel, false)? })
     }
 
     /// Windows of a plane.
@@ -59,7 +59,7 @@ impl Windows {
         &self,
         cx: &mut EvalContext<'_>,
         x: Numbers<'_>,
-        pool: &Pool<B, impl Fn(&mut B, f64, usize) + Sync, impl Fn(&B, usize) -> T + Sync>,
+        pool: &PoolFold<B, impl Fn(&mut B, f64, usize) + Sync, impl Fn(&B, usize) -> T + Sync>,
     ) -> Result<Vec<T>> {
         let (count, size) = (self.count(), self.size());
         if self.planes == 0 || count == 0 {
@@ -71,9 +71,9 @@ impl Windows {
         cx.run.touch(work)?;
         let threads = product(threads(), 1);
         let scratch = product(size, size_of::<f64>()) + product(count, size_of::<B>());
-        cx.reserve(Taps::bytes(&self.axes) + product(self.planes * count, size_of::<T>()))?;
+        cx.reserve(AxisTaps::bytes(&self.axes) + product(self.planes * count, size_of::<T>()))?;
         cx.reserve(scratch.saturating_mul(threads))?;
-        let taps = Taps::of(&self.axes);
+        let taps = AxisTaps::of(&self.axes);
         let Some((last, outer)) = taps.split_last() else { return Ok(Vec::new()) };
         let outer_taps: usize = outer.iter().map(|axis| axis.reached.len()).product();
         let limits = cx.limits();
@@ -131,10 +131,10 @@ impl Windows {
         let (dtype, shape) = cx.output(0)?;
         if dtype == DType::F32 {
             let finish = |all: &B, window| f32::from_f64(finish(all, window));
-            let results = self.pooled(cx, x.numbers(), &Pool { begin, add, finish })?;
+            let results = self.pooled(cx, x.numbers(), &PoolFold { begin, add, finish })?;
             return Ok(Tensor::from_vec(shape, results)?.into());
         }
-        let results: Vec<f64> = self.pooled(cx, x.numbers(), &Pool { begin, add, finish })?;
+        let results: Vec<f64> = self.pooled(cx, x.numbers(), &PoolFold { begin, add, finish })?;
         cx.rounded(0, &results)
     }
 
@@ -176,7 +176,7 @@ impl Windows {
 /// `AveragePool`: means of the elements of windows.
 pub fn average_pool(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let padding = attributes.flag("count_include_pad", false)?;
-    let windows = Windows::of(attributes, cx)?;
+    let windows = PoolWindows::of(attributes, cx)?;
     cx.reserve(windows.axes.iter().map(|axis| product(axis.windows, size_of::<usize>())).sum())?;
     let taps = |axis: &Axis| {
         let taps = |at| if padding { axis.padded(at) } else { axis.inside(at).len() };
@@ -197,7 +197,7 @@ pub fn average_pool(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Re
 /// `LpPool`: norms of the elements of windows.
 pub fn lp_pool(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let p = order_of_norm(attributes)?;
-    let windows = Windows::of(attributes, cx)?;
+    let windows = PoolWindows::of(attributes, cx)?;
     Ok(vec![windows.sums(cx, |x| power(x, p), |sum, _| root(sum, p))?])
 }
 
@@ -234,15 +234,15 @@ fn root(sum: f64, p: f64) -> f64 {
     }
 }
 
-/// Returns true if an element takes the place of the largest one: the first of equal elements stays,
-/// and NaN is larger than all numbers.
+/// Returns true if an element takes the place of the largest one: the first of equal elements is
+/// kept, and NaN is larger than all numbers.
 fn larger(x: f64, best: f64) -> bool {
     (x > best) | (x.is_nan() & !best.is_nan())
 }
 
 /// `MaxPool`: maxima of the elements of windows, and their indices.
 pub fn max_pool(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
-    let windows = Windows::of(attributes, cx)?;
+    let windows = PoolWindows::of(attributes, cx)?;
     let (dtype, shape) = cx.output(0)?;
     let least = range_of(dtype).map_or(f64::NEG_INFINITY, |(low, _)| nearest_f64(Number::Int(low.into())));
     let output = windows.output(
@@ -259,7 +259,7 @@ pub fn max_pool(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result
     Ok(outputs)
 }
 
-impl Windows {
+impl PoolWindows {
     /// The index of the largest element of each window in the input; -1 where there is none.
     fn indices(&self, attributes: &Attributes<'_>, cx: &mut EvalContext<'_>, shape: Shape) -> Result<Value> {
         let columns_first = attributes.flag("storage_order", false)?;
@@ -281,7 +281,7 @@ impl Windows {
             i64_of(best)
         };
         let x = cx.factor(0)?;
-        let mut indices = self.pooled(cx, x.numbers(), &Pool { begin: None, add, finish })?;
+        let mut indices = self.pooled(cx, x.numbers(), &PoolFold { begin: None, add, finish })?;
         let (count, size) = (self.count().max(1), self.size());
         for (plane, indices) in indices.chunks_mut(count).enumerate() {
             indices.iter_mut().filter(|index| **index >= 0).for_each(|index| *index += i64_of(plane * size));

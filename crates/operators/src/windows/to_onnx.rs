@@ -170,7 +170,7 @@ pub fn conv_transpose(l: &mut Lowering<'_>, has_groups: bool) -> Result<Vec<Lowe
         return Ok(vec![l.apply("ConvTranspose", &[x, weights], &attributes)?]);
     }
     attributes.retain(|(name, _)| *name != "pads");
-    let from = Ends::of(l, spatial)?;
+    let from = PadBegins::of(l, spatial)?;
     let kernel = l.dims(1).unwrap_or_default().into_iter().skip(2 + usize::from(has_groups));
     let kernel: Option<Vec<_>> = kernel.collect();
     if let Some(kernel) = kernel.as_ref().filter(|kernel| kernel.len() != spatial) {
@@ -181,7 +181,7 @@ pub fn conv_transpose(l: &mut Lowering<'_>, has_groups: bool) -> Result<Vec<Lowe
     let sizes: Option<Vec<_>> = l.dims(0).and_then(|dims| dims.into_iter().skip(2).collect());
     let wanted = l.known_integers(2)?;
     if let (Some(kernel), Some(sizes), Some(wanted)) = (kernel, sizes, wanted) {
-        // All sizes are known: pads cut off, an output padding adds behind.
+        // All sizes are known: pads cut off, an output padding adds at the end.
         let (mut begin, mut end) = (vec![0; spatial], vec![0; spatial]);
         for (axis, (&size, &wanted)) in sizes.iter().zip(&wanted).enumerate() {
             let all = size
@@ -201,8 +201,8 @@ pub fn conv_transpose(l: &mut Lowering<'_>, has_groups: bool) -> Result<Vec<Lowe
     let whole = l.apply("ConvTranspose", &[x, weights], &attributes)?;
     let (all, wanted) = (part(f("Shape", whole), 2, i64::MAX).write(l, DType::I64)?, l.whole_list(2)?);
     let begin = match &from {
-        Ends::Explicit(begin) => ints(begin),
-        Ends::Same { upper } => {
+        PadBegins::Explicit(begin) => ints(begin),
+        PadBegins::Same { upper } => {
             let excess = of("Max", all - wanted, ints(&[0])).write(l, DType::I64)?;
             let half = excess / ints(&[2]);
             if *upper { excess - half } else { half }
@@ -210,7 +210,7 @@ pub fn conv_transpose(l: &mut Lowering<'_>, has_groups: bool) -> Result<Vec<Lowe
     };
     let begin = begin.write(l, DType::I64)?;
     let end = (begin + wanted).write(l, DType::I64)?;
-    // Zeros stand behind what the windows reach.
+    // Zeros follow the elements that windows reach.
     let pads = joined([ints(&vec![0; spatial + 4]), of("Max", end - all, ints(&[0]))], 0);
     let axes = (0..spatial).map(|axis| i64_of(axis + 2)).collect::<Vec<_>>();
     let slice = [of("Pad", whole, pads), begin.into(), end.into(), ints(&axes)];
@@ -218,34 +218,34 @@ pub fn conv_transpose(l: &mut Lowering<'_>, has_groups: bool) -> Result<Vec<Lowe
 }
 
 /// The place where outputs of a given size begin in all that a transposed convolution gives.
-enum Ends {
-    /// Behind the pads of the node, or at the first output.
+enum PadBegins {
+    /// After the pads of the node, or at the first output.
     Explicit(Vec<i64>),
     /// In the middle; of an odd number, one more is cut from the begin (`same_upper`) or the end.
     Same { upper: bool },
 }
 
-impl Ends {
-    fn of(l: &Lowering<'_>, spatial: usize) -> Result<Ends> {
+impl PadBegins {
+    fn of(l: &Lowering<'_>, spatial: usize) -> Result<PadBegins> {
         Ok(match words::PADS.of(&l.attributes)? {
-            "same_upper" => Ends::Same { upper: true },
-            "same_lower" => Ends::Same { upper: false },
-            "valid" => Ends::Explicit(vec![0; spatial]),
-            _ => Ends::Explicit(each(l, "pads_begin", 0, spatial)?),
+            "same_upper" => PadBegins::Same { upper: true },
+            "same_lower" => PadBegins::Same { upper: false },
+            "valid" => PadBegins::Explicit(vec![0; spatial]),
+            _ => PadBegins::Explicit(each(l, "pads_begin", 0, spatial)?),
         })
     }
 
-    /// The number of outputs that are cut from the begin of an axis if so many are too many.
+    /// The number of outputs that are cut from the beginning of an axis, of `excess` in all.
     fn cut(&self, axis: usize, excess: i64) -> i64 {
         match self {
-            Ends::Explicit(begin) => begin[axis],
-            Ends::Same { upper: false } => excess.max(0) / 2,
-            Ends::Same { upper: true } => excess.max(0) - excess.max(0) / 2,
+            PadBegins::Explicit(begin) => begin[axis],
+            PadBegins::Same { upper: false } => excess.max(0) / 2,
+            PadBegins::Same { upper: true } => excess.max(0) - excess.max(0) / 2,
         }
     }
 }
 
-/// The windows of a pool, and what it reads. OpenVINO counts a last window that starts behind the
+/// The windows of a pool, and what it reads. OpenVINO counts a last window that starts after the
 /// padded data, if sizes are rounded up, and its maximum is the lowest number: it lies on pads.
 fn pool(l: &mut Lowering<'_>) -> Result<(NewAttributes, LoweredValue)> {
     let spatial = l.rank_of(0)?.saturating_sub(2);
@@ -287,7 +287,7 @@ fn pool(l: &mut Lowering<'_>) -> Result<(NewAttributes, LoweredValue)> {
 }
 
 /// The pads of a pool with which its last window starts within the data, if without them one starts
-/// behind; notes axes of open size where one may.
+/// after it; notes axes of open size where one may.
 fn outer_pads(l: &mut Lowering<'_>, kernel: &[i64]) -> Result<Option<Vec<i64>>> {
     let spatial = kernel.len();
     let (strides, dilations) = (each(l, "strides", 1, spatial)?, each(l, "dilations", 1, spatial)?);
@@ -380,7 +380,7 @@ pub fn average_pool(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.apply("AveragePool", &[x], &attributes)?])
 }
 
-/// Most slices that windows of an image become.
+/// Maximum number of slices that windows of an image become.
 const MAX_SLICES: i64 = 1024;
 
 /// Elements to add around an image such that a window starts at each multiple of the strides;

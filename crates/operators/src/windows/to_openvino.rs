@@ -119,7 +119,7 @@ pub fn conv(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     convolved(cx, ["Convolution", "GroupConvolution"], None, &attributes)
 }
 
-/// A convolution whose windows take points beside their elements, which OpenVINO has of images.
+/// A convolution whose windows take points next to their elements, which OpenVINO has of images.
 pub fn deform_conv(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     cx.rounding(caveats::ORDER);
     let mut attributes = windows(cx, spatial(cx)?)?;
@@ -191,7 +191,7 @@ pub fn conv_transpose(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> 
 }
 
 /// The windows of a pool. One that is larger than the padded data by less than a stride lies on
-/// pads behind them, as OpenVINO has none that reach further; there is none that is larger still.
+/// pads after them, as OpenVINO has none that reach further; there is none that is larger still.
 fn pool(cx: &mut ConvertContext<'_, '_>) -> Result<NewAttributes> {
     let spatial = spatial(cx)?;
     let mut attributes = windows(cx, spatial)?;

@@ -20,10 +20,10 @@ use crate::output;
 struct ContractJson<'a> {
     model: &'a str,
     inputs: Vec<InputJson<'a>>,
-    parameters: Vec<ParameterJson<'a>>,
-    conditions: Vec<ConditionJson<'a>>,
+    parameters: Vec<ContractParameterJson<'a>>,
+    conditions: Vec<ContractConditionJson<'a>>,
     unchecked: Vec<RemarkJson<'a>>,
-    outputs: Vec<OutputJson<'a>>,
+    outputs: Vec<ContractOutputJson<'a>>,
     input_bytes: Option<DimJson<'a>>,
     constant_bytes: u128,
     peak_bytes: Option<DimJson<'a>>,
@@ -39,13 +39,13 @@ struct InputJson<'a> {
 }
 
 #[derive(Serialize)]
-struct ParameterJson<'a> {
+struct ContractParameterJson<'a> {
     symbol: &'a str,
     argument: &'a str,
 }
 
 #[derive(Serialize)]
-struct ConditionJson<'a> {
+struct ContractConditionJson<'a> {
     left: DimJson<'a>,
     relation: String,
     right: DimJson<'a>,
@@ -60,7 +60,7 @@ struct RemarkJson<'a> {
 }
 
 #[derive(Serialize)]
-struct OutputJson<'a> {
+struct ContractOutputJson<'a> {
     name: &'a str,
     field: &'a str,
     r#type: Option<&'static str>,
@@ -129,14 +129,14 @@ fn json<'a>(contract: &'a Contract, model: &'a str) -> ContractJson<'a> {
         r#type: input.dtype.map(DType::name),
         shape: input.shape.iter().map(|&of| dim(of)).collect(),
     });
-    let condition = |of: &'a ContractCondition| ConditionJson {
+    let condition = |of: &'a ContractCondition| ContractConditionJson {
         left: dim(of.condition.left),
         relation: of.condition.relation.to_string(),
         right: dim(of.condition.right),
         remark: RemarkJson { place: &of.place, message: &of.text },
     };
     let unchecked = |of: &'a Unchecked| RemarkJson { place: &of.place, message: &of.text };
-    let outputs = contract.outputs().iter().map(|output| OutputJson {
+    let outputs = contract.outputs().iter().map(|output| ContractOutputJson {
         name: &output.name,
         field: &output.field,
         r#type: output.dtype.map(DType::name),
@@ -149,7 +149,7 @@ fn json<'a>(contract: &'a Contract, model: &'a str) -> ContractJson<'a> {
         inputs: inputs.collect(),
         parameters: contract
             .parameters()
-            .map(|(symbol, argument)| ParameterJson { symbol, argument })
+            .map(|(symbol, argument)| ContractParameterJson { symbol, argument })
             .collect(),
         conditions: contract.conditions().iter().map(condition).collect(),
         unchecked: contract.unchecked().iter().map(unchecked).collect(),

@@ -10,14 +10,14 @@ use gradus::infer::{Completeness, Inference, Peak, Subgraph};
 use gradus::{Dim, Fact, Model};
 use serde::Serialize;
 
-use super::{Shown, is_unknown, operator, type_name};
+use super::{ShownValues, is_unknown, operator, type_name};
 use crate::diagnostics::Failure;
 use crate::output;
 
 #[derive(Serialize)]
 struct Inferred<'a> {
     model: String,
-    values: Values<'a>,
+    values: ValueList<'a>,
     #[serde(skip_serializing_if = "SubgraphsJson::is_empty")]
     bodies: SubgraphsJson<'a>,
     totals: Totals<'a>,
@@ -29,13 +29,13 @@ struct Inferred<'a> {
 }
 
 /// The values of a graph by name, written as they are asked for: there may be very many.
-struct Values<'a> {
+struct ValueList<'a> {
     inference: &'a Inference,
     graph: &'a Graph,
-    shown: &'a Shown<'a>,
+    shown: &'a ShownValues<'a>,
 }
 
-impl Serialize for Values<'_> {
+impl Serialize for ValueList<'_> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let (inference, graph) = (self.inference, self.graph);
         let value = |&id: &ValueId| {
@@ -44,7 +44,7 @@ impl Serialize for Values<'_> {
                 Origin::Node(node, _) => Some(&*graph.nodes()[node].name),
                 _ => None,
             };
-            let of_value = ValueJson {
+            let of_value = InferredValueJson {
                 fact: InferredJson::of(inference, inference.fact(id)),
                 node,
                 operator: operator(graph, id),
@@ -58,7 +58,7 @@ impl Serialize for Values<'_> {
 
 /// A value of the main graph.
 #[derive(Serialize)]
-struct ValueJson<'a> {
+struct InferredValueJson<'a> {
     #[serde(flatten)]
     fact: InferredJson<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -71,7 +71,7 @@ struct ValueJson<'a> {
 /// Graphs within nodes, by path.
 struct SubgraphsJson<'a> {
     inference: &'a Inference,
-    shown: &'a Shown<'a>,
+    shown: &'a ShownValues<'a>,
 }
 
 impl SubgraphsJson<'_> {
@@ -89,7 +89,7 @@ struct BodyJson<'a> {
 struct BodyValues<'a> {
     inference: &'a Inference,
     body: &'a Subgraph,
-    shown: &'a Shown<'a>,
+    shown: &'a ShownValues<'a>,
 }
 
 impl Serialize for BodyValues<'_> {
@@ -180,7 +180,7 @@ impl<'a> Totals<'a> {
     }
 }
 
-/// What must hold of the inputs.
+/// A condition on the inputs.
 #[derive(Serialize)]
 pub(in crate::commands) struct ConditionJson<'a> {
     text: &'a str,
@@ -255,7 +255,7 @@ impl<'a> InferredJson<'a> {
 
 /// Writes what is known as one line of JSON.
 pub(super) fn write_json(
-    shown: &Shown<'_>,
+    shown: &ShownValues<'_>,
     totals: Totals<'_>,
     path: &Path,
     model: &Model,
@@ -265,7 +265,7 @@ pub(super) fn write_json(
     let graph = model.graph();
     let json = Inferred {
         model: path.display().to_string(),
-        values: Values { inference, graph, shown },
+        values: ValueList { inference, graph, shown },
         bodies: SubgraphsJson { inference, shown },
         totals,
         unknown: Reasons { inference, graph },

@@ -74,7 +74,7 @@ fn one(
     if let Some(name) = &args.why {
         return write_why(args, path, &model, &inference, name, out);
     }
-    let shown = Shown::new(args, model.graph(), &mut inference);
+    let shown = ShownValues::new(args, model.graph(), &mut inference);
     let peak = inference.peak(&model, Reuse::None);
     let totals = Totals::new(&model, peak, &inference);
     if args.json {
@@ -122,9 +122,9 @@ fn is_unknown(inference: &Inference, fact: &Fact) -> bool {
 }
 
 /// The values that are shown.
-struct Shown<'a> {
+struct ShownValues<'a> {
     args: &'a args::Infer,
-    /// Those of the main graph, in order.
+    /// Values of the main graph, in order.
     ids: Vec<ValueId>,
     /// Constants, and values of shape arithmetic, that are left out.
     left_out: [usize; 2],
@@ -132,10 +132,10 @@ struct Shown<'a> {
     bytes: Vec<Option<Dim>>,
 }
 
-impl<'a> Shown<'a> {
-    fn new(args: &'a args::Infer, graph: &Graph, inference: &mut Inference) -> Shown<'a> {
+impl<'a> ShownValues<'a> {
+    fn new(args: &'a args::Infer, graph: &Graph, inference: &mut Inference) -> ShownValues<'a> {
         let bytes: Vec<_> = graph.ids().map(|id| inference.bytes(id)).collect();
-        let mut shown = Shown { args, ids: Vec::new(), left_out: [0; 2], bytes };
+        let mut shown = ShownValues { args, ids: Vec::new(), left_out: [0; 2], bytes };
         // Values that are asked for are shown, and programs get all.
         let all = args.all || args.json || args.only_unknown || args.filter.is_some() || args.op.is_some();
         for id in graph.ids() {

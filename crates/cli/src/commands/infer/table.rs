@@ -9,7 +9,7 @@ use gradus::infer::{Completeness, Inference, ModelCondition, Subgraph, Why};
 use gradus::{Dim, Fact};
 
 use super::json::Totals;
-use super::{Shown, is_unknown, operator, type_name};
+use super::{ShownValues, is_unknown, operator, type_name};
 use crate::output::{escaped, fitted, warning};
 
 fn row(
@@ -36,7 +36,7 @@ fn row(
     [name.to_owned(), operator.unwrap_or_default().to_owned(), dtype, shape, bytes]
 }
 
-/// The group of the node that computes a value, by so many parts of its name.
+/// The group of the node that computes a value, by the first `depth` components of its name.
 fn group(graph: &Graph, id: ValueId, depth: usize) -> String {
     match graph.value(id).origin {
         Origin::Node(node, _) => graph.nodes()[node].group(depth),
@@ -46,7 +46,7 @@ fn group(graph: &Graph, id: ValueId, depth: usize) -> String {
 
 /// Writes facts, totals and problems as tables.
 pub(super) fn write_text(
-    shown: &Shown<'_>,
+    shown: &ShownValues<'_>,
     totals: &Totals<'_>,
     graph: &Graph,
     inference: &Inference,
@@ -119,7 +119,7 @@ pub(super) fn write_text(
     write_conditions(inference, out)
 }
 
-/// How many values of nodes are known in full, of the graphs within nodes too.
+/// Counts the values of nodes that are known in full, also in graphs within nodes.
 fn known(graph: &Graph, inference: &Inference) -> String {
     let main = graph.ids().filter(|&id| graph.value(id).origin.is_node()).map(|id| inference.fact(id));
     let inner = inference.subgraphs().iter().flat_map(Subgraph::computed);

@@ -28,7 +28,7 @@ pub const NONE: NewValue = NewValue(usize::MAX);
 enum ValueSource {
     Input(Option<Type>),
     Constant(Constant),
-    /// It is a value of the graph around.
+    /// A value of the graph around.
     Captured,
     Node,
 }
@@ -101,7 +101,7 @@ fn listed(attributes: &[(&str, Content)]) -> Vec<Attribute> {
 const SMALL: usize = 64;
 
 impl GraphWriter {
-    /// Makes room for what so many nodes become: few more nodes, and a value for each and for each
+    /// Makes room for what `nodes` nodes become: few more nodes, and a value for each and for each
     /// second constant.
     pub fn reserve(&mut self, nodes: usize) {
         self.nodes.reserve(nodes + nodes / 4);
@@ -295,12 +295,12 @@ impl GraphWriter {
         self.nodes.len()
     }
 
-    /// How many nodes and values there are now.
+    /// The numbers of nodes and values that are written so far.
     pub fn mark(&self) -> Mark {
         Mark { nodes: self.nodes.len(), values: self.values.len() }
     }
 
-    /// How many values were written since then.
+    /// Number of values that were written since `mark`.
     pub fn values_since(&self, mark: Mark) -> usize {
         self.values.len().saturating_sub(mark.values)
     }

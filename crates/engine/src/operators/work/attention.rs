@@ -4,7 +4,7 @@
 use super::Shapes;
 use crate::dim::Dim;
 
-/// Where the sizes of attention stand.
+/// Operators of attention: each states its sizes differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Attention {
     /// Queries, keys and values, their heads among the first axes: `ScaledDotProductAttention`.
@@ -20,7 +20,7 @@ pub enum Attention {
 }
 
 /// Sizes of the two products.
-struct Sizes {
+struct AttentionSizes {
     /// MACs before the products.
     projection: Dim,
     /// Elements of queries and outputs, each of which meets every key.
@@ -48,11 +48,11 @@ impl Shapes<'_> {
         Some((macs, self.product(&[sizes.rows, sizes.keys], &[])?))
     }
 
-    fn separate(&mut self) -> Option<Sizes> {
+    fn separate(&mut self) -> Option<AttentionSizes> {
         let (query, key, output) = (self.input(0)?, self.input(1)?, self.output()?);
         let (_, rows) = output.split_last()?;
         let rows = self.product(rows, &[])?;
-        Some(Sizes {
+        Some(AttentionSizes {
             projection: Dim::ZERO,
             queries: self.product(&[rows], query.last().map(std::slice::from_ref)?)?,
             outputs: self.product(&output, &[])?,
@@ -61,7 +61,7 @@ impl Shapes<'_> {
         })
     }
 
-    fn of_onnx(&mut self) -> Option<Sizes> {
+    fn of_onnx(&mut self) -> Option<AttentionSizes> {
         let (query, key, output) = (self.input(0)?, self.input(1)?, self.output()?);
         let (rows, keys) = match (&*query, &*key) {
             ([batch, heads, len, _], [_, _, keys, _]) => ([*batch, *heads, *len], *keys),
@@ -71,7 +71,7 @@ impl Shapes<'_> {
             }
             _ => return None,
         };
-        Some(Sizes {
+        Some(AttentionSizes {
             projection: Dim::ZERO,
             queries: self.product(&query, &[])?,
             outputs: self.product(&output, &[])?,
@@ -80,7 +80,7 @@ impl Shapes<'_> {
         })
     }
 
-    fn projected(&mut self) -> Option<Sizes> {
+    fn projected(&mut self) -> Option<AttentionSizes> {
         let (input, weight, output) = (self.input(0)?, self.input(1)?, self.output()?);
         let ([batch, len, _], [_, projected]) = (&*input, &*weight) else { return None };
         let past = if &*self.node.operator.name == "QAttention" { 8 } else { 4 };
@@ -88,7 +88,7 @@ impl Shapes<'_> {
         // Queries and keys are as wide as each other, values as the output.
         let both = self.symbols.subtract(*projected, *output.last()?)?;
         let width = self.symbols.floor_divide(both, Dim::Known(2))?;
-        Some(Sizes {
+        Some(AttentionSizes {
             projection: self.product(&input, &[*projected])?,
             queries: self.product(&[*batch, *len, width], &[])?,
             outputs: self.product(&output, &[])?,
@@ -97,7 +97,7 @@ impl Shapes<'_> {
         })
     }
 
-    fn multi_head(&mut self) -> Option<Sizes> {
+    fn multi_head(&mut self) -> Option<AttentionSizes> {
         let (query, output) = (self.input(0)?, self.output()?);
         let heads = Dim::Known(self.attributes().int("num_heads").ok()??);
         let (batch, len, queries, keys) = match &*query {
@@ -115,7 +115,7 @@ impl Shapes<'_> {
             }
             _ => return None,
         };
-        Some(Sizes {
+        Some(AttentionSizes {
             projection: Dim::ZERO,
             queries,
             outputs: self.product(&output, &[])?,
@@ -124,13 +124,13 @@ impl Shapes<'_> {
         })
     }
 
-    fn group_query(&mut self) -> Option<Sizes> {
+    fn group_query(&mut self) -> Option<AttentionSizes> {
         let output = self.output()?;
         let [batch, len, _] = *output else { return None };
         let heads = Dim::Known(self.attributes().int("num_heads").ok()??);
         let present = self.output_at(1)?;
         let all = self.product(&output, &[])?;
-        Some(Sizes {
+        Some(AttentionSizes {
             projection: Dim::ZERO,
             queries: all,
             outputs: all,

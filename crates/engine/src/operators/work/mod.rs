@@ -73,12 +73,12 @@ pub type Longest = fn(&Attributes<'_>) -> Result<[u128; 2]>;
 pub enum Work {
     /// No arithmetic: elements are moved, or only shapes are read.
     None,
-    /// So many operations for each element of the first output. No other element is read of an
-    /// input of the same shape than that at its place.
+    /// A number of operations for each element of the first output. Inputs of that shape are read
+    /// element by element.
     EachOutput(Each),
-    /// So many operations for each element of the first input.
+    /// A number of operations for each element of the first input.
     EachInput(Each),
-    /// So many operations for each element of all inputs.
+    /// A number of operations for each element of all inputs.
     AllInputs(Each),
     /// A matrix product: the size of the summed axis for each element of the output.
     MatMul,
@@ -114,7 +114,7 @@ pub enum Work {
     NonMaxSuppression,
     /// Fast Fourier transforms of the lines of an axis or several.
     Fourier,
-    /// The same of frames of a signal.
+    /// Fast Fourier transforms of the frames of a signal.
     FourierOfFrames,
     /// Comparisons on the longest path of each tree, and sums of the weights of its leaf.
     Trees(Longest),
@@ -145,7 +145,7 @@ pub enum Work {
 pub struct Operations {
     /// Multiplications with an addition.
     pub macs: Dim,
-    /// Other operations: all, arithmetic, comparisons and transcendentals.
+    /// Elementary operations: all, arithmetic, comparisons and transcendentals.
     pub elementary: [Dim; 4],
 }
 
@@ -163,7 +163,7 @@ impl Shapes<'_> {
     /// what an expression may be.
     pub fn operations(&mut self, work: Work) -> Option<Operations> {
         let one = Each::arithmetic(1);
-        // MACs, and how often so many other operations are done.
+        // MACs, and other operations: how often, and their kind.
         let (macs, count, each) = match work {
             // `NodeCosts` sums over the graphs.
             Work::None | Work::Graphs => (Dim::ZERO, Dim::ZERO, one),
@@ -320,7 +320,7 @@ impl Shapes<'_> {
             _ => attributes.int_or("transA", 0).ok()? != 0,
         };
         let left = self.input(0)?;
-        // `FusedMatMul` may move the first axis behind those of the batch before it transposes.
+        // `FusedMatMul` may move the first axis after those of the batch before it transposes.
         if transposed && attributes.flag("transBatchA", false).ok()? {
             return left.first().copied();
         }

@@ -14,7 +14,7 @@ use crate::onnx::fields::{
 };
 use crate::onnx::number_of;
 
-/// The tag and the length of a field of so many bytes.
+/// The tag and the length of a field of `len` bytes.
 pub(super) fn head(out: &mut Vec<u8>, number: u32, len: usize) {
     Tag::new(number, WireType::LengthDelimited).encode(out);
     encode_varint(u64_of(len), out);
@@ -94,7 +94,7 @@ pub(super) fn tensor(out: &mut Splice, name: &str, tensor: &Tensor) {
     }
 }
 
-/// A file beside a model that has elements of its constants.
+/// A file next to a model that has elements of its constants.
 pub(super) struct DataFile<'a> {
     /// Its name, by which the model finds it.
     pub(super) name: &'a str,
@@ -102,7 +102,7 @@ pub(super) struct DataFile<'a> {
     pub(super) content: Splice,
 }
 
-/// Elements in a file beside the model begin at a multiple of this, as they are mapped.
+/// Elements in a file next to the model begin at a multiple of this, as they are mapped.
 const ALIGNMENT: usize = 64;
 
 /// Returns true for a tensor whose elements are worth a place in another file.
@@ -110,7 +110,7 @@ pub(super) fn is_long(tensor: &Tensor) -> bool {
     tensor.bytes().is_some_and(|raw| raw.len() >= SHARED)
 }
 
-/// `TensorProto` whose elements are in a file beside the model.
+/// `TensorProto` whose elements are in a file next to the model.
 pub(super) fn tensor_beside(out: &mut Splice, name: &str, tensor: &Tensor, file: &mut DataFile<'_>) {
     let Some(raw) = tensor.bytes() else { return };
     let padding = file.content.len().next_multiple_of(ALIGNMENT) - file.content.len();

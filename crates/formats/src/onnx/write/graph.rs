@@ -9,7 +9,7 @@ use super::encode::{
 use crate::Splice;
 use crate::onnx::fields::{graph_proto, node_proto};
 
-/// `GraphProto`; long constants go to a file beside it, if there is one.
+/// `GraphProto`; long constants go to a file next to it, if there is one.
 ///
 /// # Errors
 /// Whatever is wrong with a constant that must be read first.

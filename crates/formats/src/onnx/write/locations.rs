@@ -1,4 +1,4 @@
-//! Files beside a model that hold elements of its tensors: which they are, and other names for
+//! Files next to a model that hold elements of its tensors: which they are, and other names for
 //! them.
 
 use std::collections::BTreeSet;
@@ -15,7 +15,7 @@ use crate::onnx::fields::{
 };
 use crate::wire::ByteSpan;
 
-/// The files beside the model that hold elements of its tensors, each once, in order.
+/// The files next to the model that hold elements of its tensors, each once, in order.
 ///
 /// # Errors
 /// As [`super::super::read_model`].
@@ -28,7 +28,7 @@ pub fn external_files(bytes: &Bytes) -> Result<Vec<String>> {
     Ok(found.into_iter().collect())
 }
 
-/// The model with other names of the files beside it, for those that `name` gives one.
+/// The model with other names of the files next to it, for those that `name` gives one.
 ///
 /// # Errors
 /// As [`super::super::read_model`].

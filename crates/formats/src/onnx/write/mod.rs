@@ -1,8 +1,8 @@
 //! Writing ONNX files: models that were read, with changes, and models that were made.
 //!
-//! A model that was read is written as parts of its file: what did not change is copied as it
-//! stands, in its place, unknown fields and all. Bytes of weights are named, not
-//! touched, so a model costs what its graph costs.
+//! A model that was read is written as parts of its file: what did not change is copied unchanged,
+//! in its place, unknown fields and all. Bytes of weights are named, not touched, so a model costs
+//! what its graph costs.
 
 mod edit;
 mod encode;
@@ -41,8 +41,8 @@ pub fn encode_model(model: &Model) -> Result<Splice> {
     encode_with(model, None)
 }
 
-/// Encodes a model whose long constants are in a file beside it: the model, and the content of the file
-/// of that name.
+/// Encodes a model whose long constants are in a file next to it: the model, and the content of the
+/// file of that name.
 ///
 /// # Errors
 /// As [`encode_model`].

@@ -1,6 +1,6 @@
-//! The file of constants: where new ones come to lie, and where those that stay move to.
+//! The file of constants: offsets of new ones, and of those that are kept.
 //!
-//! OpenVINO writes constants one behind the other, each content once. So do we, but elements begin
+//! OpenVINO writes constants one after the other, each content once. So do we, but elements begin
 //! where a reader can use them as they lie: long constants at multiples of 64 bytes, as far apart
 //! as cache lines, short ones at multiples of 8.
 
@@ -18,8 +18,8 @@ use crate::Splice;
 const LONG: usize = 64;
 const SHORT: usize = 8;
 
-/// Contents of more bytes are looked up by so many pieces of so many bytes, as the pages of a
-/// mapped file are read when they are looked at.
+/// Contents longer than this are looked up by `PIECES` samples of `PIECE` bytes, so that few pages
+/// of a mapped file are read.
 const WHOLE: usize = 1 << 14;
 const PIECES: usize = 4;
 const PIECE: usize = 1 << 10;
@@ -27,7 +27,7 @@ const PIECE: usize = 1 << 10;
 /// Contents with equal pieces that one is compared with; of more, some may be written twice.
 const COMPARED: usize = 8;
 
-/// Constants that the file will have behind those that it has, each content once.
+/// Constants that the file will have after those that it has, each content once.
 #[derive(Debug, Default)]
 pub(super) struct New {
     contents: Vec<Bytes>,
@@ -68,9 +68,9 @@ fn pieces(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
 #[derive(Debug, Default)]
 pub(super) struct Laid {
     pub(super) bin: Splice,
-    /// Where the new constants are, by number.
+    /// Offsets of the new constants, by number.
     pub(super) new: Vec<usize>,
-    /// Parts of the old file that stay, in order, and where they are.
+    /// Parts of the old file that are kept, in order, and their new offsets.
     moved: Vec<(Range<usize>, usize)>,
 }
 
@@ -110,7 +110,7 @@ impl Laid {
         self.bin.write(|out| out.resize(out.len() + missing, 0));
     }
 
-    /// Where a part of the old file is.
+    /// Offset of a part of the old file in the new one.
     pub(super) fn place(&self, part: &Range<usize>) -> Option<usize> {
         // An empty constant may lie anywhere, also in a file that is missing.
         if part.is_empty() {
@@ -122,7 +122,7 @@ impl Laid {
     }
 }
 
-/// A part of a file of so many bytes.
+/// A part of a file of `len` bytes.
 ///
 /// # Errors
 /// [`Kind::Syntax`] if the file is shorter.

@@ -6,7 +6,7 @@ use gradus_core::graph::{Constant, Graph, Node, Origin, Type, ValueId};
 use gradus_core::{Error, Kind, Result};
 
 use super::IrParts;
-use super::layer::{self, Head, Output, data, graphs, maps, parameter, ports};
+use super::layer::{self, Head, LayerOutput, data, graphs, maps, parameter, ports};
 use super::text::names;
 
 /// An input port: its layer, and its number.
@@ -167,7 +167,7 @@ impl<'a> GraphWriting<'a> {
             let port = inputs.len() + slot;
             let own = if node.outputs.len() == 1 { name.clone() } else { format!("{name}.{slot}") };
             let names = id.map_or_else(String::new, |id| self.place(id, (number, port), &own));
-            outputs.push(Output { id: port, of: id.and_then(|id| self.declared(id)), names });
+            outputs.push(LayerOutput { id: port, of: id.and_then(|id| self.declared(id)), names });
         }
         ports(&mut out.xml, &inputs, &outputs);
         out.xml.text.extend(texts);

@@ -28,14 +28,14 @@ impl Head<'_> {
 }
 
 /// A port that values leave by: what is known of them, and the names of the tensor.
-pub(super) struct Output<'a> {
+pub(super) struct LayerOutput<'a> {
     pub(super) id: usize,
     pub(super) of: Option<&'a Type>,
     pub(super) names: String,
 }
 
 /// The ports of a layer: inputs from 0 on.
-pub(super) fn ports(xml: &mut XmlWriter, inputs: &[Option<&Type>], outputs: &[Output<'_>]) {
+pub(super) fn ports(xml: &mut XmlWriter, inputs: &[Option<&Type>], outputs: &[LayerOutput<'_>]) {
     if !inputs.is_empty() {
         xml.open("input", &[]);
         inputs.iter().enumerate().for_each(|(id, of)| port(xml, id, *of, ""));
@@ -87,7 +87,7 @@ pub(super) fn parameter(
     let (shape, element_type) = (shape_text(sizes), dtype.map_or(Ok("dynamic"), known)?);
     Head { id, name, operator: "Parameter", version: "opset1" }.open(xml, &[]);
     xml.leaf("data", &[("shape", &shape), ("element_type", element_type)]);
-    ports(xml, &[], &[Output { id: 0, of, names }]);
+    ports(xml, &[], &[LayerOutput { id: 0, of, names }]);
     xml.close("layer");
     Ok(())
 }
@@ -104,7 +104,7 @@ pub(super) fn constant(out: &mut IrParts, id: i64, name: &str, tensor: &Tensor, 
     let (number, size) = out.new.add(tensor)?;
     Head { id, name, operator: "Const", version: "opset1" }.open(&mut out.xml, &[]);
     out.xml.placed("data", &[("element_type", element_type), ("shape", &shape)], number, size);
-    ports(&mut out.xml, &[], &[Output { id: 0, of: Some(&of), names }]);
+    ports(&mut out.xml, &[], &[LayerOutput { id: 0, of: Some(&of), names }]);
     out.xml.close("layer");
     Ok(())
 }
@@ -183,7 +183,7 @@ fn as_text(name: &str, content: &Content) -> Result<String> {
 /// By the names of elements with graphs: the layers that are inputs and outputs of these.
 pub(super) type Ends = HashMap<&'static str, (Vec<i64>, Vec<i64>)>;
 
-/// The maps of a layer with so many inputs: how its values are those of its graphs.
+/// The maps of a layer with `inputs` inputs: how its values are those of its graphs.
 ///
 /// # Errors
 /// [`Kind::Graph`] if a map names what the graph does not have.

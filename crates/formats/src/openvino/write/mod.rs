@@ -1,7 +1,7 @@
 //! Writing IR: models that were read, with changes, and models that were made in memory.
 //!
 //! A model that was read is written as parts of its files: what did not change is copied
-//! as it stands, unknown layers and attributes, comments and the space between elements.
+//! unchanged: unknown layers and attributes, comments and the space between elements.
 //! Constants that nothing reads any more leave the `.bin`.
 
 mod bin;
@@ -34,7 +34,7 @@ const VERSION: &str = "11";
 pub struct Written {
     /// The `.xml` file: parts of the file that was read, if one was.
     pub xml: Splice,
-    /// The `.bin` file beside it, likewise.
+    /// The `.bin` file next to it, likewise.
     pub bin: Splice,
 }
 
@@ -56,7 +56,7 @@ impl IrParts {
     }
 }
 
-/// The files that `text`, of which `before` was read, and a file of constants of that many bytes
+/// The files that `text`, of which `before` was read, and a file of constants of `bin` bytes
 /// become where the main graph is that of `after`. Nodes and constants of `after` that have a
 /// position are those of the file.
 ///

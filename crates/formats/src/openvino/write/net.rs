@@ -1,4 +1,4 @@
-//! A graph where it stands in a file: its layers, and which values of the graph that was read they
+//! The parts of a graph in a file: its layers, and which values of the graph that was read they
 //! have.
 
 use std::collections::HashMap;
@@ -26,7 +26,7 @@ pub(super) struct Layer<'a> {
     pub(super) outputs: Vec<Side<'a>>,
 }
 
-/// A port, and the value that goes through it; nothing if nobody reads a constant.
+/// A port, and the value that goes through it; `None` if nothing reads a constant.
 #[derive(Clone)]
 pub(super) struct Side<'a> {
     pub(super) xml: XmlNode<'a>,
@@ -122,7 +122,7 @@ fn sides<'a>(layer: XmlNode<'a>, side: &str) -> Result<Vec<Side<'a>>> {
         .collect()
 }
 
-/// Where an element stands, with the space before it.
+/// Range of an element, with the white space before it.
 pub(super) fn whole(xml: XmlNode<'_>) -> Range<usize> {
     let range = xml.range();
     range.start - space_before(xml).len()..range.end
@@ -134,10 +134,10 @@ pub(super) fn space_before(xml: XmlNode<'_>) -> &str {
     before.get(before.trim_end().len()..).unwrap_or_default()
 }
 
-/// Where the value of an attribute stands.
+/// Range of the value of an attribute.
 ///
 /// # Errors
-/// [`Kind::Unsupported`] if there is so much space around the `=` that its place is not told.
+/// [`Kind::Unsupported`] if white space around the `=` hides the position of the value.
 pub(super) fn value_of(xml: XmlNode<'_>, name: &str) -> Result<Option<Range<usize>>> {
     let Some(attribute) = xml.attribute_node(name) else { return Ok(None) };
     let (all, range) = (attribute.range(), attribute.range_value());
@@ -151,7 +151,7 @@ pub(super) fn value_of(xml: XmlNode<'_>, name: &str) -> Result<Option<Range<usiz
     Err(at(xml, Kind::Unsupported, format!("there is too much space in attribute \"{name}\" to edit it")))
 }
 
-/// Where the last attribute of an element ends.
+/// End of the last attribute of an element.
 pub(super) fn end_of_attributes(xml: XmlNode<'_>) -> Option<usize> {
     xml.attributes().map(|attribute| attribute.range().end).max()
 }

@@ -1,4 +1,4 @@
-//! Changes of ports and parameters where they stand in a file.
+//! Changes of ports and parameters in the text of a file.
 
 use gradus_core::Result;
 use gradus_core::graph::{DeclaredDim, Type};
@@ -61,7 +61,8 @@ pub(super) fn retyped_parameter(layer: XmlNode<'_>, of: Option<&Type>) -> Result
     Ok(place.map(|range| Patch::new(range, shape_text(sizes.as_deref()))).into_iter().collect())
 }
 
-/// Other names of the tensor at a port; none are none to be said.
+/// A patch that sets the names of the tensor at a port; `None` if there are no names, or the port
+/// has them.
 pub(super) fn named(port: XmlNode<'_>, names: &str) -> Result<Option<Patch>> {
     if names.is_empty() || port.attribute("names") == Some(names) {
         return Ok(None);

@@ -13,54 +13,54 @@ use crate::Splice;
 
 /// A part of the file as it is to be written.
 #[derive(Clone, Debug)]
-pub(super) enum Piece {
+pub(super) enum XmlPiece {
     /// A range of the file that was read.
     Source(Range<usize>),
     /// New.
     Fresh(String),
 }
 
-/// A part of the file, and what stands there instead.
+/// A range of the file, and the text that replaces it.
 #[derive(Clone, Debug)]
 pub(super) struct Patch {
     pub(super) range: Range<usize>,
-    pub(super) new: Vec<Piece>,
+    pub(super) new: Vec<XmlPiece>,
 }
 
 impl Patch {
-    /// Other text in place of a part.
+    /// A patch that replaces a range by other text.
     pub(super) fn new(range: Range<usize>, text: impl Into<String>) -> Patch {
-        Patch { range, new: vec![Piece::Fresh(text.into())] }
+        Patch { range, new: vec![XmlPiece::Fresh(text.into())] }
     }
 }
 
 /// A part of the file with its patches; those that begin within another are none.
-pub(super) fn patched(range: Range<usize>, mut patches: Vec<Patch>) -> Vec<Piece> {
-    // At one place, what is put in comes before what stands in place of something.
+pub(super) fn patched(range: Range<usize>, mut patches: Vec<Patch>) -> Vec<XmlPiece> {
+    // At one place, insertions come before replacements.
     patches.sort_by_key(|patch| (patch.range.start, !patch.range.is_empty()));
     let (mut pieces, mut at) = (Vec::new(), range.start);
     for patch in patches {
         if patch.range.start < at || patch.range.end > range.end {
             continue;
         }
-        pieces.push(Piece::Source(at..patch.range.start));
+        pieces.push(XmlPiece::Source(at..patch.range.start));
         pieces.extend(patch.new);
         at = patch.range.end;
     }
-    pieces.push(Piece::Source(at..range.end));
+    pieces.push(XmlPiece::Source(at..range.end));
     pieces
 }
 
-/// Where the file says where a constant lies.
+/// An `offset` attribute of the file.
 struct Offset {
-    /// Where the number stands.
+    /// Range of its digits.
     place: Range<usize>,
     number: u64,
     /// The part of the other file.
     part: Range<usize>,
 }
 
-/// Where the file says where constants lie.
+/// The `offset` attributes of a file.
 pub(super) struct Offsets {
     /// In order.
     all: Vec<Offset>,
@@ -71,7 +71,7 @@ pub(super) struct Offsets {
 }
 
 impl Offsets {
-    /// Those of a document, of a file of so many bytes.
+    /// The offsets of a document, whose data file has `len` bytes.
     ///
     /// # Errors
     /// [`Kind::Syntax`] if a constant is not in the file.
@@ -102,24 +102,24 @@ impl Offsets {
     }
 
     /// The parts of the other file that stay where these pieces do.
-    pub(super) fn kept(&self, pieces: &[Piece]) -> Vec<Range<usize>> {
+    pub(super) fn kept(&self, pieces: &[XmlPiece]) -> Vec<Range<usize>> {
         if !self.movable {
             return std::iter::once(0..self.len).collect();
         }
         let parts = pieces.iter().flat_map(|piece| match piece {
-            Piece::Source(range) => self.within(range),
-            Piece::Fresh(_) => &[],
+            XmlPiece::Source(range) => self.within(range),
+            XmlPiece::Fresh(_) => &[],
         });
         parts.map(|offset| offset.part.clone()).collect()
     }
 
-    /// Appends pieces, with constants where they lie now; places in the file stand so many bytes
-    /// behind those here.
-    pub(super) fn write(&self, out: &mut Splice, pieces: &[Piece], laid: &Laid, base: usize) {
+    /// Appends pieces, with constants where they lie now; offsets in the file are `base` bytes
+    /// greater than those here.
+    pub(super) fn write(&self, out: &mut Splice, pieces: &[XmlPiece], laid: &Laid, base: usize) {
         for piece in pieces {
             let range = match piece {
-                Piece::Source(range) => range,
-                Piece::Fresh(text) => {
+                XmlPiece::Source(range) => range,
+                XmlPiece::Fresh(text) => {
                     fresh(out, text, laid);
                     continue;
                 }
@@ -148,8 +148,8 @@ mod tests {
         let patches =
             vec![Patch::new(8..8, "x"), Patch::new(2..5, "y"), Patch::new(3..4, "z"), Patch::new(8..9, "")];
         let pieces = patched(1..10, patches).into_iter().map(|piece| match piece {
-            Piece::Source(range) => text[range].to_owned(),
-            Piece::Fresh(text) => text,
+            XmlPiece::Source(range) => text[range].to_owned(),
+            XmlPiece::Fresh(text) => text,
         });
         assert_eq!(pieces.collect::<String>(), "1y567x9");
     }

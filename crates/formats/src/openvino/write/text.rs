@@ -7,7 +7,7 @@ use std::fmt::Write;
 /// what is written here.
 pub(super) const MARK: char = '\0';
 
-/// Elements that are written one behind the other.
+/// Elements that are written one after the other.
 #[derive(Debug)]
 pub(super) struct XmlWriter {
     pub(super) text: String,
@@ -17,8 +17,8 @@ pub(super) struct XmlWriter {
 }
 
 impl XmlWriter {
-    /// Nothing yet; elements stand in lines that begin like this. Without a line feed in it, there
-    /// are no lines.
+    /// An empty writer; `indent` begins each line, and without a line feed in it everything is one
+    /// line.
     pub(super) fn new(indent: &str) -> XmlWriter {
         XmlWriter { text: String::new(), indent: indent.to_owned(), depth: 0 }
     }
@@ -60,7 +60,7 @@ impl XmlWriter {
     }
 
     /// An element with nothing in it that says where a new constant of that number and size lies.
-    /// The place is found when all are known; until then, the number stands there between
+    /// The offset is found when all constants are known; until then, the number is there between
     /// [`MARK`]s.
     pub(super) fn placed(&mut self, tag: &str, attributes: &[(&str, &str)], number: usize, size: usize) {
         self.tag(tag, attributes);
@@ -86,7 +86,8 @@ impl XmlWriter {
     }
 }
 
-/// Text as it stands in an attribute between double quotes. What XML cannot hold becomes U+FFFD.
+/// Text as it is written in an attribute between double quotes. What XML cannot hold becomes
+/// U+FFFD.
 pub(super) fn escaped(text: &str) -> Cow<'_, str> {
     let plain = |c: char| !matches!(c, '&' | '<' | '>' | '"' | '\u{fffe}' | '\u{ffff}') && c >= ' ';
     if text.chars().all(plain) {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::rust::capitalized;
-use super::{Check, Field, FieldKind, Formulas};
+use super::{FieldKind, FormulaWriter, SourceCheck, StructField};
 use crate::contract::names::identifier;
 use crate::contract::{Contract, Language};
 
@@ -99,9 +99,9 @@ const FUNCTIONS: [(&str, &str); 13] = [
 const TOO_LARGE: &str = "\"each number fits 64 bits and no divisor is zero (the formulas)\"";
 
 /// The fields of the result, declared; and in `body` the statements that set them.
-fn declared(fields: &[Field], exact: &str, body: &mut String) -> String {
+fn declared(fields: &[StructField], exact: &str, body: &mut String) -> String {
     let mut declared = String::new();
-    for Field { name, about, kind } in fields {
+    for StructField { name, about, kind } in fields {
         let mut set = |place: &str, formula: Option<&String>| {
             let _ = match formula {
                 Some(formula) => {
@@ -152,7 +152,7 @@ fn declared(fields: &[Field], exact: &str, body: &mut String) -> String {
 pub(super) fn source(contract: &Contract, title: &str) -> String {
     let stem = title.rsplit_once('.').map_or(title, |(stem, _)| stem);
     let prefix = identifier(stem);
-    let mut formulas = Formulas::new(contract, Language::C, &prefix);
+    let mut formulas = FormulaWriter::new(contract, Language::C, &prefix);
     let number = format!("struct {prefix}_number");
     let mut body = String::new();
     for (variable, argument, axis) in formulas.definitions() {
@@ -165,7 +165,7 @@ pub(super) fn source(contract: &Contract, title: &str) -> String {
         body.push_str("    int holds_;\n");
     }
     let exact = formulas.function("exact");
-    for Check { holds, text, place } in &checks {
+    for SourceCheck { holds, text, place } in &checks {
         let refused = literal(&format!("{text} ({place})"));
         let _ = writeln!(
             body,

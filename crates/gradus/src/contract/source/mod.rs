@@ -44,8 +44,8 @@ impl FromStr for Language {
 }
 
 impl Contract {
-    /// The contract as source text. The title, the name of the model's file, stands in a comment,
-    /// and names of C begin with it.
+    /// The contract as source text. The title, the name of the model's file, is in a comment, and
+    /// names of C begin with it.
     pub fn source(&self, language: Language, title: &str) -> String {
         match language {
             Language::Rust => rust::source(self, title),
@@ -56,14 +56,14 @@ impl Contract {
 }
 
 /// A condition that is checked, as written.
-struct Check {
+struct SourceCheck {
     holds: String,
     text: String,
     place: String,
 }
 
 /// A field of the result.
-struct Field {
+struct StructField {
     name: String,
     /// A comment.
     about: String,
@@ -82,7 +82,7 @@ enum FieldKind {
 }
 
 /// Formulas in a language.
-struct Formulas<'a> {
+struct FormulaWriter<'a> {
     contract: &'a Contract,
     language: Language,
     /// The beginning of the names of functions.
@@ -91,9 +91,9 @@ struct Formulas<'a> {
     used: BTreeSet<&'static str>,
 }
 
-impl<'a> Formulas<'a> {
-    fn new(contract: &'a Contract, language: Language, prefix: &str) -> Formulas<'a> {
-        Formulas { contract, language, prefix: prefix.to_owned(), used: BTreeSet::new() }
+impl<'a> FormulaWriter<'a> {
+    fn new(contract: &'a Contract, language: Language, prefix: &str) -> FormulaWriter<'a> {
+        FormulaWriter { contract, language, prefix: prefix.to_owned(), used: BTreeSet::new() }
     }
 
     /// The call of a function.
@@ -208,7 +208,7 @@ impl<'a> Formulas<'a> {
     }
 
     /// The checks of axes, and then the conditions.
-    fn checks(&mut self) -> Vec<Check> {
+    fn checks(&mut self) -> Vec<SourceCheck> {
         let contract = self.contract;
         let definitions = self.definitions();
         let mut checks = Vec::new();
@@ -220,7 +220,7 @@ impl<'a> Formulas<'a> {
                 let size = contract.symbols.print(dim);
                 let left = self.operand(&format!("{argument}[{axis}]"));
                 let right = self.formula(dim);
-                checks.push(Check {
+                checks.push(SourceCheck {
                     holds: self.call(Self::relation(Relation::Equal), &[&left, &right]),
                     text: text::escaped(&format!("size of axis {axis} of input \"{name}\" is {size}")).into(),
                     place: "the inputs".to_owned(),
@@ -233,7 +233,7 @@ impl<'a> Formulas<'a> {
                 let guard = self.holds(guard);
                 self.call("implies", &[&guard, &holds])
             });
-            checks.push(Check {
+            checks.push(SourceCheck {
                 holds,
                 text: text::escaped(text).into(),
                 place: text::escaped(place).into(),
@@ -260,14 +260,14 @@ impl<'a> Formulas<'a> {
     }
 
     /// The fields of the result.
-    fn fields(&mut self) -> Vec<Field> {
+    fn fields(&mut self) -> Vec<StructField> {
         let contract = self.contract;
         let mut fields = Vec::new();
         for output in &contract.outputs {
             let about = describe(contract, output);
             let field = &output.field;
             let mut push = |ending: &str, about: &str, kind| {
-                fields.push(Field { name: format!("{field}{ending}"), about: about.to_owned(), kind });
+                fields.push(StructField { name: format!("{field}{ending}"), about: about.to_owned(), kind });
             };
             if let Some(shape) = &output.shape {
                 let exact: Option<Vec<_>> = shape.iter().map(|size| exact(*size)).collect();
@@ -302,11 +302,15 @@ impl<'a> Formulas<'a> {
         }
         if let Some(bytes) = contract.input_bytes {
             let kind = FieldKind::Number(self.formula(bytes));
-            fields.push(Field { name: "input_bytes".into(), about: "Bytes of the inputs.".into(), kind });
+            fields.push(StructField {
+                name: "input_bytes".into(),
+                about: "Bytes of the inputs.".into(),
+                kind,
+            });
         }
         let peak = contract.peak_bytes.map(|peak| self.formula_with(peak, true));
         let about = "Most bytes of values of nodes at one time, if known.".to_owned();
-        fields.push(Field { name: "peak_bytes".into(), about, kind: FieldKind::Maybe(peak) });
+        fields.push(StructField { name: "peak_bytes".into(), about, kind: FieldKind::Maybe(peak) });
         fields
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Check, Field, FieldKind, Formulas};
+use super::{FieldKind, FormulaWriter, SourceCheck, StructField};
 use crate::contract::{Contract, Language};
 
 /// Functions by name, in the order in which they are written.
@@ -126,7 +126,7 @@ const REQUIRE: &str = r#"def _require(holds: bool | None, condition: str, place:
 
 /// The Python module for a contract.
 pub(super) fn source(contract: &Contract, title: &str) -> String {
-    let mut formulas = Formulas::new(contract, Language::Python, "");
+    let mut formulas = FormulaWriter::new(contract, Language::Python, "");
     let mut body = String::new();
     for input in &contract.inputs {
         let (argument, rank) = (&input.argument, input.shape.len());
@@ -140,7 +140,7 @@ pub(super) fn source(contract: &Contract, title: &str) -> String {
         let _ = writeln!(body, "    {variable} = {argument}[{axis}]");
     }
     let checks = formulas.checks();
-    for Check { holds, text, place } in &checks {
+    for SourceCheck { holds, text, place } in &checks {
         let _ = writeln!(body, "    _require({holds}, {}, {})", literal(text), literal(place));
     }
     let fields = formulas.fields();
@@ -148,7 +148,7 @@ pub(super) fn source(contract: &Contract, title: &str) -> String {
     let positive = positive.iter().map(|symbol| format!("{symbol} >= 1")).collect::<Vec<_>>();
     let mut declared = String::new();
     body.push_str("    return Shapes(\n");
-    for Field { name, about, kind } in &fields {
+    for StructField { name, about, kind } in &fields {
         let exact = |formula: &String| format!("_exact({formula})");
         let most = |formula: &Option<String>| formula.as_ref().map_or_else(|| "None".to_owned(), exact);
         let tuple = |items: Vec<String>| match &items[..] {

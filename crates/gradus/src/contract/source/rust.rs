@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Check, Field, FieldKind, Formulas};
+use super::{FieldKind, FormulaWriter, SourceCheck, StructField};
 use crate::contract::{Contract, Language};
 
 /// Functions by name, in the order in which they are written.
@@ -79,13 +79,13 @@ fn require(holds: Option<bool>, condition: &'static str, place: &'static str) ->
 
 /// The Rust module for a contract.
 pub(super) fn source(contract: &Contract, title: &str) -> String {
-    let mut formulas = Formulas::new(contract, Language::Rust, "");
+    let mut formulas = FormulaWriter::new(contract, Language::Rust, "");
     let mut body = String::new();
     for (variable, argument, axis) in formulas.definitions() {
         let _ = writeln!(body, "    let {variable} = Some({argument}[{axis}]);");
     }
     let checks = formulas.checks();
-    for Check { holds, text, place } in &checks {
+    for SourceCheck { holds, text, place } in &checks {
         let _ = writeln!(body, "    require({holds}, {text:?}, {place:?})?;");
     }
     let fields = formulas.fields();
@@ -93,7 +93,7 @@ pub(super) fn source(contract: &Contract, title: &str) -> String {
     let positive = positive.iter().map(|symbol| format!("{symbol} >= Some(1)")).collect::<Vec<_>>();
     let mut declared = String::new();
     let _ = writeln!(body, "    Ok(Shapes {{");
-    for Field { name, about, kind } in &fields {
+    for StructField { name, about, kind } in &fields {
         let exact = |formula: &String| format!("exact({formula})?");
         let most = |formula: &Option<String>| {
             formula.as_ref().map_or_else(|| "None".to_owned(), |formula| format!("Some(exact({formula})?)"))

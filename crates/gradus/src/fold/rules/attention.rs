@@ -73,6 +73,8 @@ fn is_mask(mask: &[Dim], scores: &[Dim]) -> bool {
     (2..=4).contains(&mask.len()) && mask.iter().rev().zip(scores.iter().rev()).enumerate().all(fits)
 }
 
+/// Fuses `MatMul(Softmax(MatMul(q, k) * scale + mask), v)` of rank 4 into `Attention`, from
+/// operator set 23 on.
 pub(super) fn attention(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
     if !view.set_has("Attention") {
         return None;

@@ -1,4 +1,4 @@
-//! Rules that put scales, sums, padding and transposes into the convolution or Gemm before or behind
+//! Rules that put scales, sums, padding and transposes into the convolution or Gemm before or after
 //! them.
 
 use gradus_core::convert::{Rules, nearest_f64};
@@ -134,6 +134,8 @@ fn bias(conv: &NodeView<'_, '_>, channels: usize) -> Option<Vec<f64>> {
     Some(vec![0.0; channels])
 }
 
+/// Multiplies the scale of each channel into the weights of the node before, and adds the shift to
+/// its bias.
 pub(super) fn affine_into_conv(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
     let (input, Affine { scale, shift }, conv) = affine(view)?;
     if !view.is_like(input) {
@@ -156,6 +158,7 @@ pub(super) fn affine_into_conv(view: &NodeView<'_, '_>, _: &mut Symbols) -> Opti
     Some(Change::Node(Replacement::new(operator, inputs, attributes)))
 }
 
+/// Adds the sizes of a `Pad` with zeros along spatial axes to the attribute `pads` of its reader.
 pub(super) fn pad_into_conv(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
     let operator = ["AveragePool", "Conv"].into_iter().find(|name| *name == view.operator())?;
     let pad = view.only_producer(0).filter(|pad| pad.operator() == "Pad")?;
@@ -194,6 +197,7 @@ pub(super) fn pad_into_conv(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<
     Some(Change::Node(Replacement::new(operator, inputs.collect(), attributes)))
 }
 
+/// Fuses `MatMul` of matrices and the `Add` of a bias that broadcasts to the product into `Gemm`.
 pub(super) fn matmul_add(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
     if !view.has_newest_meaning() {
         return None;
@@ -212,6 +216,7 @@ pub(super) fn matmul_add(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Cha
     })
 }
 
+/// Flips `transA` or `transB` of `Gemm` in place of an input's `Transpose`.
 pub(super) fn transpose_into_gemm(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
     if !view.has_newest_meaning() {
         return None;

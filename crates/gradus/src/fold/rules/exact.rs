@@ -234,7 +234,8 @@ pub(in crate::fold) fn is_rounded_alike(rounding: Rounding) -> bool {
     rounding.is_exact() || rounding == Rounding::Chosen
 }
 
-/// Returns true if vectors may round a function of such a rounding otherwise than their rest.
+/// Returns true if vectors may round a function of such a rounding differently from the remaining
+/// elements.
 pub(in crate::fold) fn is_approximated(rounding: Rounding) -> bool {
     rounding == Rounding::Formula
 }
@@ -255,6 +256,8 @@ fn transposes_around(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
     around(view, is_rounded_alike)
 }
 
+/// Removes a pair of `Transpose` around a function of elements whose rounding the standard does not
+/// fix.
 pub(super) fn transposes_around_functions(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
     around(view, is_approximated)
 }
@@ -298,6 +301,7 @@ pub(in crate::fold) fn zero_sum_of(view: &View<'_, '_>) -> Option<usize> {
     kept.map(|(_, other)| other)
 }
 
+/// Replaces `x + 0` by `x`, which keeps a -0 that the sum would turn into 0.
 pub(super) fn zero_sum(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
     view.becomes(zero_sum_of(view)?)
 }
@@ -324,6 +328,8 @@ fn clip_bounds(view: &View<'_, '_>) -> Option<(f64, f64, usize)> {
     view.has_newest_meaning().then_some(bounds)
 }
 
+/// Fuses two nodes that clip floats at constant bounds into one `Clip`; none if the bounds exclude
+/// each other.
 pub(super) fn clips(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
     let second = clip_bounds(view)?;
     let first = view.only_producer(second.2)?;
@@ -363,6 +369,8 @@ fn scale(view: &View<'_, '_>) -> Option<(f64, Shape, usize)> {
     sides.iter().find_map(found).filter(|_| view.has_newest_meaning())
 }
 
+/// Fuses two multiplications or divisions by constants of one element into one `Mul`, of float32
+/// and float64.
 pub(super) fn scales(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
     let (number, shape, other) = scale(view)?;
     let first = view.only_producer(other)?;

@@ -54,6 +54,7 @@ pub(super) fn is_view(of: &Looked<'_>) -> bool {
     matches!(of.role, Role::Reshape | Role::View) || of.is_one(&["Reshape", "Squeeze", "Unsqueeze"])
 }
 
+/// Returns true if an operator permutes axes.
 pub(super) fn transposes(of: &Looked<'_>) -> bool {
     of.role == Role::Transpose || of.is("Transpose")
 }

@@ -86,7 +86,7 @@ type Apply = fn(&NodeView<'_, '_>, &mut Symbols) -> Option<Change>;
 pub(super) enum Change {
     /// Outputs, by number, that are other values.
     Values(Vec<(usize, ValueId)>),
-    /// Other inputs, by number.
+    /// Inputs that are replaced, by number.
     Inputs(Vec<(usize, Source)>),
     /// Another node of one output.
     Node(Replacement),
@@ -243,7 +243,8 @@ impl RuleSet {
     }
 }
 
-/// Most changes of one node: each makes it simpler, so this is never reached by what is right.
+/// Maximum number of changes of one node. Each change makes the node simpler, so that correct rules
+/// never reach it.
 const MAX_CHANGES: usize = 16;
 
 /// Applies the rules to a node until none matches. Returns true if it changed. `replace` says that

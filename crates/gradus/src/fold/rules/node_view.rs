@@ -13,7 +13,7 @@ use crate::normalize::{self, Form, FormerInputs, former_inputs};
 use crate::operators::{self, Chance, Rounding, Row};
 use crate::schema::{in_set, onnx_versions};
 
-/// Most elements of a constant that a rule compares one by one.
+/// Maximum number of elements of a constant that a rule compares one by one.
 const MAX_ELEMENTS: usize = 1 << 16;
 
 #[derive(Clone)]
@@ -25,11 +25,13 @@ pub(in crate::fold) struct NodeView<'s, 'm> {
 }
 
 impl<'s, 'm> NodeView<'s, 'm> {
+    /// The view of the node `index` of a graph.
     pub(in crate::fold) fn new(scope: &'s FoldState<'m>, index: usize) -> NodeView<'s, 'm> {
         let node = &scope.graph.nodes()[index];
         NodeView { scope, index, node, replacement: scope.replacement(index) }
     }
 
+    /// The standard of the model.
     pub(in crate::fold) fn standard(&self) -> Standard {
         self.scope.standard
     }
@@ -39,8 +41,7 @@ impl<'s, 'm> NodeView<'s, 'm> {
         if self.replacement.is_some() { Role::Other } else { self.scope.nodes[self.index].role }
     }
 
-    /// ONNX's operator; empty for those of other domains and standards, and those that nobody
-    /// knows.
+    /// ONNX's operator; empty for other domains, other standards and unknown operators.
     pub(in crate::fold) fn operator(&self) -> &'s str
     where
         'm: 's,
@@ -80,7 +81,8 @@ impl<'s, 'm> NodeView<'s, 'm> {
         operators::row(Standard::Onnx, "", self.function())
     }
 
-    /// Returns true if the elements of the first output are some of those of the first input (ONNX).
+    /// Returns true if the elements of the first output are some of those of the first input
+    /// (ONNX).
     pub(in crate::fold) fn picks_of_first(&self) -> bool {
         operators::row(Standard::Onnx, "", self.operator()).is_some_and(|row| row.picks)
     }
@@ -150,6 +152,7 @@ impl<'s, 'm> NodeView<'s, 'm> {
         self.attributes().newest()
     }
 
+    /// An attribute of the newest version; `None` if it is not given.
     pub(in crate::fold) fn attribute(&self, name: &str) -> Option<&'s Content>
     where
         'm: 's,
@@ -191,6 +194,7 @@ impl<'s, 'm> NodeView<'s, 'm> {
         former_inputs(&self.attributes()).unwrap_or_default()
     }
 
+    /// The number of inputs in the newest version, with those that the file writes as attributes.
     pub(in crate::fold) fn input_count(&self) -> usize {
         let Some(replacement) = self.replacement else {
             let own = self.node.inputs.len();
@@ -251,6 +255,7 @@ impl<'s, 'm> NodeView<'s, 'm> {
         (self.scope.values[id.index()].read == Read::Own).then_some(id)
     }
 
+    /// The first output; `None` if it is not named.
     pub(in crate::fold) fn output(&self) -> Option<ValueId> {
         self.node.outputs.first().copied().flatten()
     }
@@ -259,22 +264,27 @@ impl<'s, 'm> NodeView<'s, 'm> {
         self.scope.values[id.index()].fact.as_tensor()
     }
 
+    /// The shape of a value; `None` if its rank is unknown.
     pub(in crate::fold) fn dims_of(&self, id: ValueId) -> Option<&'s Dims> {
         self.tensor_fact(id)?.dims.as_ref()
     }
 
+    /// The element type of a value; `None` if it is unknown.
     pub(in crate::fold) fn dtype_of(&self, id: ValueId) -> Option<DType> {
         self.tensor_fact(id)?.dtype
     }
 
+    /// The known elements of a value; `None` if it is no tensor.
     pub(in crate::fold) fn elements_of(&self, id: ValueId) -> Option<&'s Elements> {
         self.tensor_fact(id).map(|fact| &fact.elements)
     }
 
+    /// The shape of an input's value; `None` if its rank is unknown, or the input is no value.
     pub(in crate::fold) fn dims(&self, input: usize) -> Option<&'s Dims> {
         self.dims_of(self.value(input)?)
     }
 
+    /// The shape of the first output; `None` if its rank is unknown.
     pub(in crate::fold) fn output_dims(&self) -> Option<&'s Dims> {
         self.dims_of(self.output()?)
     }

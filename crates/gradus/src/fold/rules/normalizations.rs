@@ -19,7 +19,7 @@ fn is_near(value: Option<f64>, wanted: f64) -> bool {
     value.is_some_and(|value| (value - wanted).abs() <= 1e-3 * wanted.abs())
 }
 
-/// The operand of a commutative node beside a constant of about that value.
+/// The operand of a commutative node whose other operand is a constant of about that value.
 fn beside(view: &NodeView<'_, '_>, wanted: f64) -> Option<usize> {
     [(0, 1), (1, 0)]
         .into_iter()
@@ -60,6 +60,8 @@ fn gelu_factor(view: &NodeView<'_, '_>, input: usize) -> Option<(ValueId, &'stat
     }
 }
 
+/// Fuses `x * 0.5 * (1 + Erf(x / sqrt(2)))`, or its approximation by `Tanh`, into `Gelu`, from
+/// operator set 20 on.
 pub(super) fn gelu(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
     if !view.set_has("Gelu") {
         return None;
@@ -83,6 +85,7 @@ pub(super) fn gelu(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
     Some(Change::Node(Replacement::new("Gelu", vec![Source::Value(x)], attributes)))
 }
 
+/// Fuses `x * Sigmoid(x)` into `Swish`, from operator set 24 on.
 pub(super) fn swish(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
     if !view.set_has("Swish") {
         return None;
@@ -165,6 +168,8 @@ fn is_of_last(view: &NodeView<'_, '_>, x: ValueId, dims: Option<&Dims>) -> bool 
     last.zip(dims).is_some_and(|(last, dims)| **dims == [last])
 }
 
+/// Fuses `(x - mean) / sqrt(variance + epsilon) * scale` over the last axis into
+/// `LayerNormalization`, from operator set 17 on.
 pub(super) fn layer_normalization(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
     if !view.set_has("LayerNormalization") {
         return None;
@@ -175,6 +180,7 @@ pub(super) fn layer_normalization(view: &NodeView<'_, '_>, _: &mut Symbols) -> O
     })
 }
 
+/// Makes a bias of the last axis, added to a `LayerNormalization` without one, its third input.
 pub(super) fn normalization_bias(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
     [(0, 1), (1, 0)].into_iter().find_map(|(input, other)| {
         let norm = view.only_producer(input).filter(|node| node.operator() == "LayerNormalization")?;
@@ -232,6 +238,8 @@ fn mean_square(root: &NodeView<'_, '_>) -> Option<(ValueId, f64)> {
     is_square(&square).then_some((x, epsilon))
 }
 
+/// Fuses `x / sqrt(mean(x^2) + epsilon) * scale` over the last axis into `RMSNormalization`, from
+/// operator set 23 on.
 pub(super) fn rms_normalization(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
     if !view.set_has("RMSNormalization") {
         return None;

@@ -65,6 +65,7 @@ pub(in crate::fold) struct Reduction {
 }
 
 impl Reduction {
+    /// The reduction that a node computes; `None` if its axes are not constant, or out of range.
     pub(in crate::fold) fn of(view: &NodeView<'_, '_>) -> Option<Reduction> {
         let operator = reducing(view)?.name;
         let rank = i64_of(view.dims(0)?.len());

@@ -1,4 +1,4 @@
-//! A node that is written in place of another, or beside it, in the form of the model's operator
+//! A node that is written in place of another, or next to it, in the form of the model's operator
 //! set.
 
 use gradus_core::graph::{Attribute, ValueId};
@@ -30,6 +30,7 @@ pub(in crate::fold) struct Replacement {
 }
 
 impl Replacement {
+    /// A node of the newest version of an operator of ONNX.
     pub(in crate::fold) fn new(
         operator: &'static str,
         inputs: Vec<Source>,
@@ -84,7 +85,7 @@ impl<K: Fn(&Source) -> Option<Tensor>> Target for OperatorSet<K> {
     }
 }
 
-/// The inputs behind the first and the attributes of a node that reads a value and a constant, in
+/// The inputs after the first and the attributes of a node that reads a value and a constant, in
 /// the form of the operator set.
 ///
 /// # Errors

@@ -91,7 +91,7 @@ pub(in crate::fold) fn bounds(view: &NodeView<'_, '_>) -> Option<[Vec<i64>; 4]> 
     Some([starts, ends, axes, steps])
 }
 
-/// Also where nothing else is known of the shape.
+/// Applies also where nothing else is known of the shape.
 fn undone_axes(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
     let first = view.producer(0)?;
     let inverse = if view.operator() == "Squeeze" { "Unsqueeze" } else { "Squeeze" };
@@ -103,7 +103,7 @@ fn undone_axes(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
     if same { first.becomes(0) } else { None }
 }
 
-/// Most elements of a constant that gets another shape.
+/// Maximum number of elements of a constant that gets another shape.
 const MAX_ELEMENTS: usize = 1 << 16;
 
 /// Elements stay where they are, so that they are rounded alike.
@@ -140,7 +140,7 @@ fn slices(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
     Some(Change::Node(Replacement::new("Slice", inputs, Vec::new())))
 }
 
-/// The axes of size 1 that the second list of dimensions has beside the first.
+/// The axes of size 1 that the second list of dimensions has in addition to the first.
 fn added(from: &Dims, to: &Dims) -> Option<Vec<i64>> {
     let mut left = from.iter().peekable();
     let mut axes = Vec::new();
@@ -166,7 +166,7 @@ fn unit_axes(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
     Some(Change::Node(Replacement::new(operator, inputs, Vec::new())))
 }
 
-/// Most inputs of a Concat that another is joined with.
+/// Maximum number of inputs of a Concat that another is joined with.
 const MAX_JOINED: usize = 256;
 
 /// The axis of a Concat or Split of ONNX, from 0 on.

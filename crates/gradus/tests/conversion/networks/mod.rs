@@ -495,7 +495,7 @@ fn ways_through_a_tree_end_before_the_first_number_below_zero() {
     assert!(difference(&want, loss, false).is_none(), "{loss:?}");
 }
 
-/// The same sum in another order is less than 1, and truncated to 0.
+/// The sum in another order is less than 1, and truncated to 0.
 #[test]
 fn windows_reach_one() {
     for operator in ["HannWindow", "HammingWindow", "BlackmanWindow"] {

@@ -15,7 +15,7 @@ fn perm(axes: &[i64]) -> Vec<(&'static str, Content)> {
     vec![("perm", ints(axes))]
 }
 
-/// A Loop with so many iterations, whose state becomes its square plus the number of the iteration.
+/// A Loop of `trips` iterations, whose state becomes its square plus the number of the iteration.
 fn looped(trips: i64) -> Model {
     let n = &["n", "4"][..];
     let body = Sketch::nested()
@@ -111,7 +111,7 @@ fn cast_like() -> Model {
     end(sketch.node("CastLike", &["list", "a"], &["b"]).node("Mul", &["a", "b"], &["t"]), n)
 }
 
-/// The greatest elements of an axis of size 1.
+/// The largest elements of an axis of size 1.
 fn single(operator: &str) -> Model {
     let n = &["n", "1", "4"][..];
     end(x(n).ints("axes", &[1]).node(operator, &["x", "axes"], &["t"]), n)
@@ -186,7 +186,7 @@ fn turned_axes() -> Model {
     end(sketch, &["n", "5", "10", "3"])
 }
 
-/// Quantization along an axis of another order, and the index of the greatest element.
+/// Quantization along an axis of another order, and the index of the largest element.
 fn turned_quantization() -> Model {
     let sketch = x(&["n", "3", "5", "2"])
         .with("Transpose", &["x"], &["a"], perm(&[0, 3, 1, 2]))
@@ -235,7 +235,7 @@ fn turned_parts() -> Model {
     end(sketch, &["n", "3", "2", "1"])
 }
 
-/// The parts of a value before and behind a place of an axis, in the other order.
+/// The parts of a value before and after an index of an axis, exchanged.
 fn exchanged(behind: i64) -> Model {
     let sketch = x(&["n", "9"])
         .ints("zero", &[0])

@@ -41,25 +41,25 @@ fn turned_heads(
 }
 
 /// A cache of the last keys.
-struct WindowCache {
+struct KeyWindow {
     /// The number of rows.
     capacity: usize,
     /// The number of keys that are evicted at a time.
     evicted: usize,
 }
 
-impl WindowCache {
-    fn new(window: i64, capacity: usize) -> Result<WindowCache> {
+impl KeyWindow {
+    fn new(window: i64, capacity: usize) -> Result<KeyWindow> {
         let evicted = usize_of_i64(window).and_then(|window| (capacity + 1).checked_sub(window));
         let evicted = evicted.filter(|&evicted| evicted > 0);
         let wanted = format_args!("at least {window} as local_window_size");
-        Ok(WindowCache {
+        Ok(KeyWindow {
             capacity,
             evicted: evicted.ok_or_else(|| errors::value("rows of the cache", capacity, wanted))?,
         })
     }
 
-    /// The position of the key in the first row, of so many keys.
+    /// The position of the key in the first row, of `keys` keys.
     fn first(&self, keys: usize) -> usize {
         keys.saturating_sub(self.capacity).div_ceil(self.evicted) * self.evicted
     }
@@ -78,14 +78,14 @@ impl WindowCache {
     }
 }
 
-/// Writes new keys or values behind those of the past, which an input may hold.
+/// Writes new keys or values after those of the past, which an input may hold.
 fn cached(
     cx: &EvalContext<'_>,
     past: usize,
     new: &[f64],
     before: &[usize],
     of: &Heads,
-    window: Option<&WindowCache>,
+    window: Option<&KeyWindow>,
 ) -> Result<Vec<f64>> {
     let mut all = vec![0.0; of.batch * of.keys * of.total * of.size];
     if let Some(window) = window {
@@ -149,7 +149,7 @@ pub fn group_query(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Res
         return Err(errors::count("elements of seqlens_k", lengths.len(), batch));
     }
     let mut total = cx.output(1)?.1.dims()[2];
-    let window = cached_window(attributes)?.map(|window| WindowCache::new(window, total)).transpose()?;
+    let window = cached_window(attributes)?.map(|window| KeyWindow::new(window, total)).transpose()?;
     if window.is_some() {
         total = cx.integers(6)?.first().copied().and_then(usize_of_i64).unwrap_or(0);
         // All keys and values, as numbers of 8 bytes.

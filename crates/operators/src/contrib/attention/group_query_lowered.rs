@@ -35,7 +35,7 @@ pub fn cached_window(attributes: &Attributes<'_>) -> Result<Option<i64>> {
 
 /// The positions of the queries: how many keys there are before them in each sample, their indices,
 /// and the number of keys.
-struct Positions {
+struct QueryPositions {
     before: LoweredValue,
     /// By sample and query.
     queries: LoweredValue,
@@ -57,8 +57,8 @@ struct WindowCache {
 
 impl WindowCache {
     /// With `t` keys and `c` rows of which a query needs `w`, the rows hold the last `t - g * n`
-    /// keys, where `g` is `c - w + 1` and `n` is the least number for which these fit.
-    fn new(l: &mut Lowering<'_>, window: i64, at: &Positions) -> Result<WindowCache> {
+    /// keys, where `g` is `c - w + 1` and `n` is the smallest number for which these fit.
+    fn new(l: &mut Lowering<'_>, window: i64, at: &QueryPositions) -> Result<WindowCache> {
         let cache = l.input(3)?;
         let capacity = l.apply("Shape", &[cache], &[int("start", 2), int("end", 3)])?;
         let (zero, one) = (l.list(&[0])?, l.list(&[1])?);
@@ -91,13 +91,13 @@ impl WindowCache {
     }
 }
 
-/// Keys or values by sample, position, head and element: where new ones stand, they replace those
-/// of the cache.
+/// Keys or values by sample, position, head and element: new ones replace those of the cache at
+/// their positions.
 fn cached(
     l: &mut Lowering<'_>,
     past: usize,
     new: LoweredValue,
-    at: &Positions,
+    at: &QueryPositions,
     window: Option<&WindowCache>,
 ) -> Result<LoweredValue> {
     let by_position = [("perm", Content::Ints([0, 2, 1, 3].into()))];
@@ -155,7 +155,7 @@ fn projections(l: &mut Lowering<'_>, queries: i64, keys: i64) -> Result<[Lowered
     Ok([parts[0], parts[1], parts[2]])
 }
 
-fn positions(l: &mut Lowering<'_>, all_cached: bool) -> Result<Positions> {
+fn positions(l: &mut Lowering<'_>, all_cached: bool) -> Result<QueryPositions> {
     let (x, total) = (l.input(0)?, l.input(6)?);
     let total = l.cast(total, DType::I64)?;
     let mut total = l.reshape(total, &[])?;
@@ -169,7 +169,7 @@ fn positions(l: &mut Lowering<'_>, all_cached: bool) -> Result<Positions> {
     let before = of("Max", ends - length, whole(0)).put(l)?;
     let steps = l.up_to(length)?;
     let queries = l.apply("Add", &[before, steps], &[])?;
-    Ok(Positions { before, queries, total, ends })
+    Ok(QueryPositions { before, queries, total, ends })
 }
 
 /// The share of each key. A sink is a score without a key, by head.

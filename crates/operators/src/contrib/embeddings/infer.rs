@@ -14,7 +14,7 @@ pub fn embedded(cx: &mut InferContext<'_, '_>) -> InferResult {
         let (own, all) = (cx.product(&mask), cx.product(&ids));
         cx.not_apart(own, all, "number of elements of the mask")?;
     }
-    // The quantised tables have their scales as floats behind them.
+    // The quantised tables have their scales as floats after them.
     let quantised = cx.node.operator.name.starts_with('Q');
     if !quantised {
         [5, 6].into_iter().try_for_each(|input| cx.same_shape(input, &[words[1]]))?;

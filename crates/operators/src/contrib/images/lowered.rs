@@ -37,7 +37,7 @@ pub fn unfold(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let starts = of("Unsqueeze", starts, ints(&[-1])).put(l)?;
     let offsets = l.apply("Range", &[zero, size, one], &[])?;
     let windows = with("Gather", [x.into(), starts + offsets], [int("axis", i64_of(axis))]).put(l)?;
-    // The offsets are the axis behind that of the windows.
+    // The offsets are the axis after that of the windows.
     let mut perm: Vec<_> = (0..=i64_of(rank)).collect();
     perm[axis + 1..].rotate_left(1);
     Ok(vec![l.transposed(windows, &perm)?])

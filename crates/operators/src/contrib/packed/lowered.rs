@@ -152,7 +152,7 @@ pub fn mat_mul_bnb4(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![of("MatMul", l.input(0)?, weights).put(l)?])
 }
 
-/// The product of the first input with columns of codes, of which so many rows are followed by rows
+/// The product of the first input with columns of codes, of which `inner` rows are followed by rows
 /// that fill a block.
 pub(super) fn product_of_blocks(
     l: &mut Lowering<'_>,
@@ -186,7 +186,7 @@ fn product_of_columns(l: &mut Lowering<'_>, weights: LoweredValue) -> Result<Low
     l.apply("MatMul", &[x, weights], &[])
 }
 
-/// A code of so many bits; the first of a byte is in its lowest bits.
+/// A code of `bits` bits; the first of a byte is in its lowest bits.
 fn code(bytes: &[u8], bits: usize, at: usize) -> u8 {
     let per_byte = 8 / bits;
     (bytes[at / per_byte] >> (at % per_byte * bits)) & (u8::MAX >> (8 - bits))

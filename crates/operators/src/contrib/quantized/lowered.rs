@@ -215,7 +215,7 @@ pub fn conv(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     }
     let names = &["auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"];
     let attributes = given(l, names);
-    // Scales and zero points of filters stand along their axis, and along that of channels.
+    // Scales and zero points of filters lie along their axis, and along that of channels.
     let mut filters = vec![1; rank];
     filters[0] = -1;
     let (x, w) = (l.input(0)?, l.input(3)?);

@@ -27,7 +27,7 @@ use crate::words;
 use crate::{errors, indices};
 
 /// A complex number by its parts.
-type Pair = (f64, f64);
+type RealPair = (f64, f64);
 
 /// The axes of a transform, of which the last comes first.
 fn axes(attributes: &Attributes<'_>, rank: usize) -> Result<Vec<usize>> {
@@ -69,9 +69,9 @@ pub fn fourier_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
 }
 
 /// The numbers of an input as complex ones.
-fn pairs(cx: &EvalContext<'_>, input: usize) -> Result<Vec<Pair>> {
+fn pairs(cx: &EvalContext<'_>, input: usize) -> Result<Vec<RealPair>> {
     let tensor = cx.tensor(input)?;
-    cx.reserve(convert::product(tensor.len(), size_of::<Pair>()))?;
+    cx.reserve(convert::product(tensor.len(), size_of::<RealPair>()))?;
     let pair = |number| match number {
         Number::Complex(a, b) => (a, b),
         number => (nearest_f64(number), 0.0),
@@ -80,25 +80,26 @@ fn pairs(cx: &EvalContext<'_>, input: usize) -> Result<Vec<Pair>> {
 }
 
 /// The output, of complex numbers or of the first parts.
-fn rounded(cx: &EvalContext<'_>, pairs: &[Pair]) -> Result<Vec<Value>> {
+fn rounded(cx: &EvalContext<'_>, pairs: &[RealPair]) -> Result<Vec<Value>> {
     let (dtype, shape) = cx.output(0)?;
-    let number = |&(a, b): &Pair| if dtype.is_complex() { Number::Complex(a, b) } else { Number::Float(a) };
+    let number =
+        |&(a, b): &RealPair| if dtype.is_complex() { Number::Complex(a, b) } else { Number::Float(a) };
     Ok(vec![Tensor::from_numbers(dtype, shape, pairs.iter().map(number), Rules::IEEE)?.into()])
 }
 
 /// Numbers along an axis, transformed: of a mirrored signal, half of it is given.
 fn along(
     cx: &mut EvalContext<'_>,
-    pairs: &[Pair],
+    pairs: &[RealPair],
     dims: &mut [usize],
     (axis, wanted, mirrored): (usize, usize, bool),
     sign: f64,
-) -> Result<Vec<Pair>> {
+) -> Result<Vec<RealPair>> {
     let len = if mirrored { wanted } else { dims[axis] };
     let inner: usize = dims[axis + 1..].iter().product();
     let outer: usize = dims[..axis].iter().product();
     touch(cx, outer.saturating_mul(inner), len)?;
-    cx.reserve(convert::product(outer.saturating_mul(inner), wanted.saturating_mul(size_of::<Pair>())))?;
+    cx.reserve(convert::product(outer.saturating_mul(inner), wanted.saturating_mul(size_of::<RealPair>())))?;
     let mut y = vec![(0.0, 0.0); outer * inner * wanted];
     for row in 0..outer * inner {
         cx.limits().check()?;
@@ -286,7 +287,7 @@ fn mirrored(l: &mut Lowering<'_>, pairs: LoweredValue, part: DType) -> Result<Lo
     l.apply("Concat", &[parts[0], below], &[int("axis", -1)])
 }
 
-/// The same numbers, complex ones too.
+/// Copies numbers, complex ones too.
 pub fn same(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (pairs, part) = (l.pairs(0)?, part(l, 0)?);
     let pairs = l.apply("Identity", &[pairs], &[])?;

@@ -115,7 +115,7 @@ pub fn yolo_box(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(outputs)
 }
 
-/// Most boxes around a center.
+/// Maximum number of boxes around a center.
 const MAX_BOXES: usize = 4096;
 
 /// Half the widths and heights of the boxes around a center.

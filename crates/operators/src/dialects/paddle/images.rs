@@ -13,7 +13,7 @@ use crate::lowering::terms::{cast, of, with};
 use crate::lowering::{LoweredValue, Lowering, along, int, not_known};
 use crate::words;
 
-/// `nearest_interp`, `bilinear_interp` and their like. Behind the data are the sizes as one tensor,
+/// `nearest_interp`, `bilinear_interp` and their like. After the data come the sizes as one tensor,
 /// as a tensor for each axis, and the scales.
 pub fn resize(l: &mut Lowering<'_>, kind: &'static str) -> Result<Vec<LoweredValue>> {
     let axes = l.rank_of(0)?.checked_sub(2).filter(|axes| (1..=3).contains(axes));
@@ -159,7 +159,7 @@ pub fn affine_grid(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.apply("AffineGrid", &inputs, &[corners])?])
 }
 
-/// The same elements with the axis as several, of which one may be -1.
+/// The elements of a value with one axis as several, of which one may be -1.
 pub(super) fn divided(
     l: &mut Lowering<'_>,
     x: LoweredValue,
@@ -172,7 +172,7 @@ pub(super) fn divided(
     l.apply("Reshape", &[x, dims], &[])
 }
 
-/// Channels that are so many groups, group by group, as the first of each group, the second, ….
+/// Channels of `groups` groups, in the order of the first of each group, the second, ….
 fn shuffled(l: &mut Lowering<'_>, x: LoweredValue, groups: i64) -> Result<LoweredValue> {
     let apart = divided(l, x, 1, &[groups, -1])?;
     let swapped = l.transposed(apart, &[0, 2, 1, 3, 4])?;

@@ -71,7 +71,7 @@ pub fn unique(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
             *output = l.cast(*output, to)?;
         }
     }
-    // Paddle declares what nobody asked for as scalars.
+    // Paddle declares outputs that no attribute asks for as scalars.
     for (output, name) in outputs[1..].iter_mut().zip(["return_index", "return_inverse", "return_counts"]) {
         if !l.attributes.flag(name, false)? {
             *output = l.constant(Tensor::scalar(0i64))?;
@@ -350,7 +350,7 @@ pub fn set_value(
     }
     let added = ints(l, "none_axes")?;
     if !added.is_empty() {
-        // A new axis stands before an axis of the tensor, of which some are gone.
+        // A new axis comes before an axis of the tensor, of which some are removed.
         let gone = |axis: i64| i64_of(decreases.iter().filter(|&&other| other < axis).count());
         let added: Vec<_> = (0..).zip(added).map(|(i, axis)| i + axis - gone(axis)).collect();
         let added = l.list(&added)?;
@@ -444,7 +444,7 @@ pub fn sequence_mask(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     } else {
         l.list(&[named.unwrap_or(-1)])?
     };
-    // The greatest length, if none is wanted.
+    // The maximum length, if none is wanted.
     let count = pick(of("Less", most, 0.0), with("ReduceMax", [lengths.into()], [int("keepdims", 0)]), most)
         .write(l, DType::I64)?;
     let (places, lengths) = (positions(l, count)?, unsqueezed(l, lengths, -1)?);

@@ -180,7 +180,7 @@ pub fn squeeze(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let mut axes = Vec::new();
     for each in named {
         let axis = axis(each, dims.len())?;
-        // Where the dimension is not known, it is taken for 1, as Paddle does.
+        // Dimensions that are not known are taken for 1, as Paddle does.
         if dims[axis].is_none_or(|len| len == 1) && !axes.contains(&i64_of(axis)) {
             axes.push(i64_of(axis));
         }
@@ -278,7 +278,7 @@ pub fn crop(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.apply("Slice", &[x, starts, ends], &[])?])
 }
 
-/// `flatten2` of old programs: a matrix, whose rows are so many axes.
+/// `flatten2` of old programs: a matrix, whose rows are the first axes, by number.
 pub fn flatten_to_matrix(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let rows = l.attributes.int_or("axis", 1)?;
     Ok(vec![with("Flatten", [l.input(0)?.into()], [("axis", Content::Int(rows))]).put(l)?])

@@ -22,7 +22,7 @@ fn attribute(l: &Lowering<'_>, name: &str, default: f64) -> Result<f64> {
     Ok(l.float(name)?.unwrap_or(default))
 }
 
-/// Most levels of the tree of a hierarchical sigmoid.
+/// Maximum number of levels of the tree of a hierarchical sigmoid.
 const MAX_LEVELS: u32 = 62;
 
 /// `hsigmoid_loss`: of the decisions on the way to each label in a tree of classes, which is binary

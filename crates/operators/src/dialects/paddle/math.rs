@@ -43,7 +43,7 @@ pub fn float_function(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<Lowere
     Ok(vec![l.apply(operator, &[x], &[])?])
 }
 
-/// `floor` and its like: integers stay.
+/// `floor` and its like: integers are unchanged.
 pub fn rounded(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValue>> {
     unary(l, if l.dtype_of(0)?.is_float() { operator } else { "Identity" })
 }
@@ -249,7 +249,7 @@ pub fn dot(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![with("ReduceSum", [l.input(0)? * y, last.into()], [int("keepdims", 0)]).put(l)?])
 }
 
-/// `einsum`. Outputs behind the first are for training: caches, declared as scalars, and the
+/// `einsum`. Outputs after the first are for training: caches, declared as scalars, and the
 /// operands.
 pub fn einsum(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let operands = inputs(l)?;
@@ -389,7 +389,7 @@ pub fn is_finite(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.apply("Not", &[either], &[])?])
 }
 
-/// `round`: to so many decimals.
+/// `round`: rounds to a number of decimals.
 pub fn round(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (mut x, decimals) = (l.input(0)?, l.attributes.int_or("decimals", 0)?);
     if decimals == 0 || !l.dtype_of(0)?.is_float() {
@@ -403,7 +403,7 @@ pub fn round(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![x])
 }
 
-/// `trunc`: integers stay.
+/// `trunc`: integers are unchanged.
 pub fn trunc(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     if !l.dtype_of(0)?.is_float() {
         return unary(l, "Identity");

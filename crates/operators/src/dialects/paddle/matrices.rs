@@ -30,7 +30,7 @@ pub fn slogdet(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.apply("Concat", &both, &[along(0)])?])
 }
 
-/// Most products that a power of a matrix takes.
+/// Maximum number of products that a power of a matrix takes.
 const MAX_POWER: i64 = 64;
 
 /// `matrix_power`: the product of a matrix with itself, `n` times.
@@ -144,7 +144,7 @@ fn embedded(
     let mut pads = vec![0; 2 * rank];
     pads[2 * rank - 1] = reach;
     let long = with("Pad", [x.into(), ints(&pads), around.into()], []).put(l)?;
-    // An element stands in the row of its index, or in the column if the diagonal is below.
+    // An element is in the row of its index, or in the column if the diagonal is below.
     let spread = of("Unsqueeze", long, ints(&[if offset >= 0 { -1 } else { -2 }])).put(l)?;
     let count = size(l, long, rank - 1)?;
     let columns = positions(l, count)?;
@@ -245,7 +245,7 @@ pub fn fill_diagonal(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let count = size(l, y, rank - 2)?;
     let one = l.list(&[1])?;
     let place = of("Max", of("Min", place, count - one), whole(0)).write(l, DType::I64)?;
-    // An axis of rows, and one of columns, stand where they do in the input.
+    // An axis of rows, and one of columns, are the same as in the input.
     let spread = l.apply("Gather", &[y, place], &[int("axis", i64_of(rank) - 2)])?;
     let spread = of("Unsqueeze", spread, ints(&[-1])).put(l)?;
     let mut others = 0..i64_of(rank - 2);
@@ -267,7 +267,8 @@ pub fn fill_diagonal(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![pick(on, spread, x).write(l, dtype)?])
 }
 
-/// `mul` of old programs: the product of two tensors as matrices, whose rows are so many axes.
+/// `mul` of old programs: the product of two tensors as matrices, whose rows are the first axes, by
+/// number.
 pub fn mul(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (mut matrices, mut dims) = (Vec::new(), Vec::new());
     for (input, name) in ["x_num_col_dims", "y_num_col_dims"].into_iter().enumerate() {

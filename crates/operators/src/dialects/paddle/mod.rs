@@ -135,7 +135,7 @@ pub const fn signature(name: &'static str, inputs: &'static [Param]) -> Signatur
 
 const OUT_ANYTHING: &[Param] = &[param("out", "", ANYTHING, Arity::Many { alike: false, least: 0 })];
 
-/// The same of an operator that gives arrays without taking any.
+/// The signature of an operator that returns arrays without taking any.
 pub const fn making_arrays(name: &'static str, inputs: &'static [Param]) -> Signature {
     Signature { outputs: OUT_ANYTHING, ..signature(name, inputs) }
 }

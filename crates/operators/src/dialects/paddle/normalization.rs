@@ -25,7 +25,7 @@ pub fn batch_norm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let [scale, bias] = affine(l, x, 3)?;
     let y = l.apply("BatchNormalization", &[x, scale, bias, mean, variance], &[float("epsilon", epsilon)])?;
     let y = channels_last(l, y, last)?;
-    // The other outputs are for training: the statistics stay, and nobody reads the reserve.
+    // The other outputs are for training: the statistics stay, and nothing reads the reserve.
     let reserve = l.cast(mean, DType::U8)?;
     Ok(vec![y, mean, variance, mean, variance, reserve])
 }

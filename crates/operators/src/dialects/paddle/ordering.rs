@@ -100,7 +100,7 @@ pub fn median(l: &mut Lowering<'_>, skips: bool) -> Result<Vec<LoweredValue>> {
     Ok(vec![middle, places])
 }
 
-/// Two results along an axis, which goes unless an attribute keeps it.
+/// Two results along an axis, which is removed unless an attribute keeps it.
 fn kept(l: &mut Lowering<'_>, mut both: Vec<LoweredValue>, axis: usize) -> Result<Vec<LoweredValue>> {
     if !l.attributes.flag("keepdim", false)? {
         let axes = l.list(&[i64_of(axis)])?;
@@ -118,7 +118,7 @@ pub fn gather_tree(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![beams(l, None)?])
 }
 
-/// Most steps of sequences of which the best path is found.
+/// Maximum number of steps of sequences of which the best path is found.
 const MAX_STEPS: usize = 1 << 9;
 
 /// `viterbi_decode`: the best path through each sequence, and its score.
@@ -198,7 +198,7 @@ pub fn kthvalue(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 }
 
 /// A tensor as pairs of elements along an axis: those of the result in it, the others in the next.
-struct Pairs {
+struct ElementPairs {
     axis: usize,
     own: LoweredValue,
     other: LoweredValue,
@@ -207,8 +207,8 @@ struct Pairs {
     other_place: LoweredValue,
 }
 
-impl Pairs {
-    fn new(l: &mut Lowering<'_>, x: LoweredValue, axis: usize, rank: usize) -> Result<Pairs> {
+impl ElementPairs {
+    fn new(l: &mut Lowering<'_>, x: LoweredValue, axis: usize, rank: usize) -> Result<ElementPairs> {
         let [after, before] = [l.list(&[i64_of(axis) + 1])?, l.list(&[i64_of(axis)])?];
         let (own, other) =
             (l.apply("Unsqueeze", &[x, after], &[])?, l.apply("Unsqueeze", &[x, before], &[])?);
@@ -219,7 +219,7 @@ impl Pairs {
         let place = l.reshape(places, &dims)?;
         dims.swap(axis, axis + 1);
         let other_place = l.reshape(places, &dims)?;
-        Ok(Pairs { axis, own, other, place, other_place })
+        Ok(ElementPairs { axis, own, other, place, other_place })
     }
 
     /// A reduction of the others.
@@ -228,7 +228,7 @@ impl Pairs {
         l.apply(operator, &[value, next], &[int("keepdims", 0)])
     }
 
-    /// Where the other element comes no later.
+    /// True where the other element comes no later.
     fn until(&self, l: &mut Lowering<'_>) -> Result<LoweredValue> {
         l.apply("LessOrEqual", &[self.other_place, self.place], &[])
     }
@@ -247,9 +247,9 @@ fn cumulated(l: &mut Lowering<'_>) -> Result<(LoweredValue, usize, usize)> {
 pub fn extreme(l: &mut Lowering<'_>, value: &str, place: &str) -> Result<Vec<LoweredValue>> {
     let (x, axis, rank) = cumulated(l)?;
     let dtype = l.dtype_of(0)?;
-    let pairs = Pairs::new(l, x, axis, rank)?;
+    let pairs = ElementPairs::new(l, x, axis, rank)?;
     let until = pairs.until(l)?;
-    // Elements behind stand for the element itself, which is the last one if it is found.
+    // Elements after it stand for the element itself, which is the last one if it is found.
     let seen = pick(until, pairs.other, pairs.own).write(l, dtype)?;
     let found = pairs.reduce(l, value, seen)?;
     let attributes = [along(axis + 1), int("keepdims", 0), int("select_last_index", 1)];
@@ -269,7 +269,7 @@ pub fn logcumsumexp(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     }
     let (x, axis, rank) = cumulated(l)?;
     let dtype = l.dtype_of(0)?;
-    let pairs = Pairs::new(l, x, axis, rank)?;
+    let pairs = ElementPairs::new(l, x, axis, rank)?;
     let until = pairs.until(l)?;
     let seen = pick(until, pairs.other, f64::NEG_INFINITY).write(l, dtype)?;
     Ok(vec![pairs.reduce(l, "ReduceLogSumExp", seen)?])
@@ -280,11 +280,11 @@ pub fn mode(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, rank) = (l.input(0)?, l.rank_of(0)?);
     let axis = axis(l.attributes.int_or("axis", -1)?, rank)?;
     let order = ascending(l, x, axis)?;
-    let pairs = Pairs::new(l, order[0], axis, rank)?;
+    let pairs = ElementPairs::new(l, order[0], axis, rank)?;
     let same = l.apply("Equal", &[pairs.own, pairs.other], &[])?;
     let same = l.cast(same, DType::I64)?;
     let counts = pairs.reduce(l, "ReduceSum", same)?;
-    // The least of those that are there most often, and the last of its places.
+    // The smallest of the most frequent elements, and the last of its places.
     let first = l.apply("ArgMax", &[counts], &[along(axis)])?;
     let at = (first + with("GatherElements", [counts.into(), first.into()], [along(axis)]) - 1.0)
         .write(l, DType::I64)?;
@@ -302,14 +302,14 @@ pub fn searchsorted(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let sequence =
         if l.rank_of(0)? == 1 { sequence } else { l.apply("Unsqueeze", &[sequence, before_last], &[])? };
     let values = of("Unsqueeze", l.input(1)?, last).put(l)?;
-    // A NaN lies behind all.
+    // A NaN lies after all.
     let behind = if l.attributes.flag("right", false)? { "Greater" } else { "GreaterOrEqual" };
     let before = f("Not", of(behind, sequence, values)).write(l, DType::I64)?;
     let to = if l.attributes.flag("out_int32", false)? { DType::I32 } else { DType::I64 };
     Ok(vec![with("ReduceSum", [cast(before, to), last.into()], [int("keepdims", 0)]).put(l)?])
 }
 
-/// So many zeros, and at each index of a vector the sum of what belongs to it.
+/// A vector of `count` elements, each the sum of the weights at its index (`bincount`).
 fn tallied(
     l: &mut Lowering<'_>,
     count: LoweredValue,
@@ -334,7 +334,7 @@ pub fn bincount(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         let least = l.attributes.int_or("minlength", 0)?;
         l.list(&[least])?
     };
-    // Behind the greatest index; of none, the least is wanted.
+    // After the greatest index; without indices, the minimum is wanted.
     let zero = l.list(&[-1])?;
     let greatest = f("ReduceMax", with("Concat", [places.into(), zero.into()], [along(0)])).put(l)?;
     let count = of("Max", greatest + 1.0, least).write(l, DType::I64)?;

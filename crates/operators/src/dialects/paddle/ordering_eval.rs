@@ -11,9 +11,9 @@ use crate::{errors, indices};
 
 /// A key with the order of numbers: whether it is NaN, which comes last, and an integer, the same
 /// for both zeros.
-type Key = (bool, i64);
+type SortKey = (bool, i64);
 
-fn key(x: f64) -> Key {
+fn key(x: f64) -> SortKey {
     let bits = i64::from_ne_bytes((x + 0.0).to_ne_bytes());
     match bits {
         _ if x.is_nan() => (true, 0),
@@ -23,7 +23,7 @@ fn key(x: f64) -> Key {
 }
 
 /// The keys of the elements of an input.
-fn keys(cx: &EvalContext<'_>, input: usize) -> Result<Vec<Key>> {
+fn keys(cx: &EvalContext<'_>, input: usize) -> Result<Vec<SortKey>> {
     if !cx.tensor(input)?.dtype().is_float() {
         return Ok(cx.integers(input)?.into_iter().map(|x| (false, x)).collect());
     }
@@ -31,24 +31,24 @@ fn keys(cx: &EvalContext<'_>, input: usize) -> Result<Vec<Key>> {
 }
 
 /// The lines of a tensor along an axis.
-struct Lines {
+struct AxisLines {
     count: usize,
     len: usize,
     stride: usize,
 }
 
-impl Lines {
-    /// Those of the first input, along the axis that an attribute names; of a flat tensor, if it
-    /// says so.
-    fn of(attributes: &Attributes<'_>, cx: &EvalContext<'_>) -> Result<Lines> {
+impl AxisLines {
+    /// The lines of the first input along the axis that an attribute names, or of the flat tensor
+    /// if `flatten` is set.
+    fn of(attributes: &Attributes<'_>, cx: &EvalContext<'_>) -> Result<AxisLines> {
         let (dims, len) = (cx.tensor(0)?.shape().dims(), cx.tensor(0)?.len());
         if dims.is_empty() || attributes.flag("flatten", false)? {
-            return Ok(Lines { count: 1, len, stride: 1 });
+            return Ok(AxisLines { count: 1, len, stride: 1 });
         }
         let axis = indices::axis(attributes.int_or("axis", -1)?, dims.len())?;
         let stride: usize = dims[axis + 1..].iter().product();
         // Lines without elements may be too many to go through.
-        Ok(Lines { count: len.checked_div(dims[axis]).unwrap_or(0), len: dims[axis], stride })
+        Ok(AxisLines { count: len.checked_div(dims[axis]).unwrap_or(0), len: dims[axis], stride })
     }
 
     /// The places of the elements of a line.
@@ -70,7 +70,7 @@ fn picked(cx: &EvalContext<'_>, places: &[usize], along: Vec<i64>) -> Result<Vec
 /// `cummax` and `cummin`: of each element and those before it, the last of the extreme ones. A NaN
 /// is more extreme than any number.
 pub fn extreme(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
-    let (keys, lines, least) = (keys(cx, 0)?, Lines::of(attributes, cx)?, cx.operator == "cummin");
+    let (keys, lines, least) = (keys(cx, 0)?, AxisLines::of(attributes, cx)?, cx.operator == "cummin");
     cx.reserve(product(keys.len(), 2 * size_of::<usize>()))?;
     let (mut places, mut along) = (vec![0; keys.len()], vec![0; keys.len()]);
     for line in 0..lines.count {
@@ -96,9 +96,9 @@ pub fn extreme(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<
     picked(cx, &places, along)
 }
 
-/// `mode`: the least of the elements that are there most often, and its last place.
+/// `mode`: the smallest of the most frequent elements, and its last place.
 pub fn mode(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
-    let (keys, lines) = (keys(cx, 0)?, Lines::of(attributes, cx)?);
+    let (keys, lines) = (keys(cx, 0)?, AxisLines::of(attributes, cx)?);
     if lines.len == 0 && !cx.output(0)?.1.is_empty() {
         return Err(errors::value("the size of the axis", 0, "at least 1"));
     }
@@ -122,7 +122,7 @@ pub fn mode(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec
 }
 
 /// `searchsorted`: how many elements of a sorted sequence lie before each value, and with `right`,
-/// how many are equal to it besides. A NaN lies behind all.
+/// how many are equal to it besides. A NaN lies after all.
 pub fn search(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let right = attributes.flag("right", false)?;
     let (sequences, all) = (cx.tensor(0)?, cx.tensor(1)?);

@@ -18,7 +18,7 @@ use crate::errors;
 use crate::lowering::terms::{Term, f, ints, of, pick, with};
 use crate::lowering::{LoweredValue, Lowering, axis, int};
 
-/// The greatest code.
+/// The largest code.
 fn greatest(l: &Lowering<'_>) -> Result<f64> {
     let bits = l.attributes.int_or("bit_length", 8)?;
     if !(1..=16).contains(&bits) {
@@ -109,7 +109,7 @@ pub fn fake_by_given(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(outputs)
 }
 
-/// The scales are the greatest magnitudes, of all or of those at each index of an axis.
+/// The scales are the largest magnitudes, of all or of those at each index of an axis.
 pub fn fake_by_greatest(l: &mut Lowering<'_>, channels: bool) -> Result<Vec<LoweredValue>> {
     let rank = l.rank_of(0)?;
     let own = if channels { Some(axis(l.attributes.int_or("quant_axis", 0)?, rank)?) } else { None };

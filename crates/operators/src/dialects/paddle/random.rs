@@ -75,7 +75,7 @@ pub fn bernoulli(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![f("Bernoulli", l.input(0)?).put(l)?])
 }
 
-/// `-log(-log(u))`, whose sum with logarithms of shares is greatest with these probabilities.
+/// `-log(-log(u))`, whose sum with logarithms of shares is the largest with these probabilities.
 fn gumbel(l: &mut Lowering<'_>) -> Result<Term> {
     let (x, dtype) = (l.input(0)?, l.dtype_of(0)?);
     let dims = l.shape(x)?;

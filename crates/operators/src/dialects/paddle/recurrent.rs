@@ -52,7 +52,7 @@ pub fn rnn(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let cells = layers * directions;
     let first = 1 + states;
     let biases = first + 2 * cells;
-    // Behind the weights are the lengths and the state of the dropout.
+    // After the weights come the lengths and the state of the dropout.
     let lengths = if l.has(biases) && l.rank_of(biases)? == 1 && l.dtype_of(biases)?.is_float() {
         biases + 2 * cells
     } else {

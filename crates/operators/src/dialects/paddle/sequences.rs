@@ -36,7 +36,7 @@ const POWERS: &[Param] = &[one("start"), one("stop"), one("num"), one("base")];
 
 pub const ARANGE: &[Signature] = &[signature("arange", const { &[one("start"), one("end"), one("step")] })];
 
-/// Which input is the number of elements.
+/// Number of the input that is the number of elements.
 const NUM: usize = 2;
 
 /// Inputs in the words of the text, for messages.

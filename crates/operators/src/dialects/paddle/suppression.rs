@@ -90,7 +90,7 @@ pub fn nms(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![with("Gather", [found.into(), whole(2)], [int("axis", 1)]).put(l)?])
 }
 
-/// Logarithm of the greatest factor by which a delta may stretch an anchor, `1000 / 16`.
+/// Logarithm of the largest factor by which a delta may stretch an anchor, `1000 / 16`.
 const MAX_STRETCH: f64 = 4.135_166_556_742_356;
 
 /// `generate_proposals`: the best boxes of anchors with deltas, after suppression.
@@ -176,7 +176,7 @@ pub fn generate_proposals(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![rows, l.reshape(score, &[-1, 1])?, l.cast(counts, DType::I32)?])
 }
 
-/// Most levels of a pyramid.
+/// Maximum number of levels of a pyramid.
 const MAX_LEVELS: i64 = 64;
 
 /// `distribute_fpn_proposals`: boxes by the level of the feature pyramid that fits their size.
@@ -224,7 +224,7 @@ pub fn distribute_fpn_proposals(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue
         order.push(places);
     }
     let order = l.apply("Concat", &order, &[along(0)])?;
-    // Where each box went.
+    // The new place of each box.
     let all = l.shape(order)?;
     let place = positions(l, all)?;
     let back = l.apply("ScatterElements", &[place, order, place], &[along(0)])?;

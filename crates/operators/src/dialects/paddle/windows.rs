@@ -63,7 +63,7 @@ fn pads(l: &Lowering<'_>) -> Result<(&'static str, Content)> {
     Ok(("pads", Content::Ints(pads.into())))
 }
 
-/// The data with the channels before the other axes, and true if they were behind them.
+/// The data with the channels before the other axes, and true if they were after them.
 pub(super) fn channels_first(l: &mut Lowering<'_>, value: LoweredValue) -> Result<(LoweredValue, bool)> {
     let rank = l.rank_of(0)?;
     if !text(l, "data_format", "NCHW")?.ends_with('C') || rank < 3 {
@@ -158,8 +158,7 @@ fn pool_attributes(l: &Lowering<'_>, size: Vec<i64>, mean: bool) -> Result<Lower
         for (i, ((&size, &stride), (start, end))) in
             size.iter().zip(&strides).zip(starts.iter().zip(ends)).enumerate()
         {
-            // ONNX drops a last window that begins behind the data; Paddle has nothing to put
-            // there.
+            // ONNX drops a last window that begins after the data; Paddle has nothing to put there.
             if ceil && end.saturating_add(stride) > size {
                 let len = known_size(l, 0, first_axis(l)? + i)?.saturating_add(*start);
                 let steps = (len + end - size).max(0).saturating_add(stride - 1) / stride.max(1);
@@ -167,7 +166,7 @@ fn pool_attributes(l: &Lowering<'_>, size: Vec<i64>, mean: bool) -> Result<Lower
                     return Err(cannot("a pool whose last window begins behind the data"));
                 }
             }
-            // Paddle counts as many elements behind the data as before them.
+            // Paddle counts as many elements after the data as before them.
             if inclusive && (end > start || (ceil && end < start)) {
                 return Err(cannot("an average that counts pads which differ at the ends of an axis"));
             }

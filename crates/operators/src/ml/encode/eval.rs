@@ -46,7 +46,8 @@ pub struct Encoder {
     other: Tensor,
 }
 
-/// The attributes that list keys or values: the end of their name, and the default beside them.
+/// The attributes that list keys or values: the end of their name, and the default that goes with
+/// them.
 const LISTS: [&str; 4] = ["tensor", "strings", "int64s", "floats"];
 
 /// The list of an attribute whose name begins so.
@@ -115,7 +116,7 @@ impl Encoder {
         Ok(encoder)
     }
 
-    /// The encoder of texts and the integers beside them, or the numbers of the texts.
+    /// The encoder of texts and the integers that belong to them, or the numbers of the texts.
     fn numbered(attributes: &Attributes<'_>, name: &str, dtype: DType) -> Result<Encoder> {
         let texts = attributes.texts(name)?.unwrap_or_default();
         let integers = match attributes.ints("cats_int64s")? {

@@ -54,7 +54,7 @@ pub fn norm_of(attributes: &Attributes<'_>) -> Result<fn(&[f64]) -> f64> {
     })
 }
 
-/// `Normalizer`. A row of zeros stays.
+/// `Normalizer`. A row of zeros is unchanged.
 pub fn normalizer(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let norm = norm_of(attributes)?;
     let (mut numbers, features) = (cx.floats(0)?, features(cx)?);

@@ -5,7 +5,7 @@ use gradus_core::{Result, Value};
 
 use crate::attributes::{Attributes, required};
 use crate::errors;
-use crate::ml::samples::{Samples, features};
+use crate::ml::samples::{SampleRows, features};
 use crate::ml::scores::{Labels, PostTransform, largest};
 use crate::op::EvalContext;
 
@@ -36,7 +36,7 @@ impl<'a> Linear<'a> {
         })
     }
 
-    /// The number of targets, if samples have so many features.
+    /// The number of targets, if samples have `features` features.
     pub fn targets_of(&self, features: usize) -> Result<usize> {
         let targets = self.targets.or(self.coefficients.len().checked_div(features)).unwrap_or(0);
         if targets.checked_mul(features) != Some(self.coefficients.len()) {
@@ -62,7 +62,7 @@ pub fn regress(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<
     let linear = Linear::regressor(attributes)?;
     let targets = linear.targets_of(features(cx)?)?;
     let mut all = Vec::new();
-    for sample in Samples::of(cx, targets)?.iter() {
+    for sample in SampleRows::of(cx, targets)?.iter() {
         let mut scores = linear.scores(sample, targets);
         linear.transform.apply(&mut scores);
         all.extend(scores);
@@ -76,7 +76,7 @@ pub fn classify(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result
     let labels = Labels::of(attributes, "classlabels_ints")?;
     let targets = linear.targets_of(features(cx)?)?;
     let (mut all, mut classes) = (Vec::new(), Vec::new());
-    for sample in Samples::of(cx, targets)?.iter() {
+    for sample in SampleRows::of(cx, targets)?.iter() {
         let mut scores = linear.scores(sample, targets);
         if targets == 1 {
             classes.push(usize::from(scores[0] > 0.0));

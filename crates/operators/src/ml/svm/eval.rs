@@ -5,13 +5,13 @@ use gradus_core::{Result, Value};
 
 use crate::attributes::{Attributes, required};
 use crate::errors;
-use crate::ml::samples::{Samples, features};
+use crate::ml::samples::{SampleRows, features};
 use crate::ml::scores::{Labels, PostTransform, largest, logistic};
 use crate::op::EvalContext;
 use crate::words;
 
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Kernel {
+pub(super) enum SvmKernel {
     Linear,
     Poly,
     Rbf,
@@ -21,7 +21,7 @@ pub(super) enum Kernel {
 /// The attributes of a machine. Without support vectors, coefficients are those of features.
 #[derive(Debug)]
 pub struct Machine<'a> {
-    pub(super) kernel: Kernel,
+    pub(super) kernel: SvmKernel,
     pub(super) gamma: f64,
     pub(super) offset: f64,
     pub(super) degree: f64,
@@ -36,11 +36,11 @@ pub struct Machine<'a> {
 impl<'a> Machine<'a> {
     fn of(attributes: &Attributes<'a>, supports: usize) -> Result<Machine<'a>> {
         let kernel = match words::KERNEL.of(attributes)? {
-            _ if supports == 0 => Kernel::Linear,
-            "LINEAR" => Kernel::Linear,
-            "POLY" => Kernel::Poly,
-            "RBF" => Kernel::Rbf,
-            _ => Kernel::Sigmoid,
+            _ if supports == 0 => SvmKernel::Linear,
+            "LINEAR" => SvmKernel::Linear,
+            "POLY" => SvmKernel::Poly,
+            "RBF" => SvmKernel::Rbf,
+            _ => SvmKernel::Sigmoid,
         };
         let params = match attributes.floats("kernel_params")?.unwrap_or(&[]) {
             [] => [0.0; 3],
@@ -60,7 +60,7 @@ impl<'a> Machine<'a> {
         })
     }
 
-    /// Checks how many numbers there are for samples of so many features.
+    /// Checks the numbers of coefficients and offsets for samples of `features` features.
     fn check(&self, features: usize, coefficients: usize, rho: usize) -> Result<()> {
         let vectors = self.supports.saturating_mul(features);
         let counts = [
@@ -86,10 +86,10 @@ impl<'a> Machine<'a> {
         let pairs = || sample.iter().zip(vector).map(|(&x, &v)| (x, f64::from(v)));
         let dot = || pairs().map(|(x, v)| x * v).sum::<f64>();
         match self.kernel {
-            Kernel::Linear => dot(),
-            Kernel::Poly => libm::pow(self.gamma * dot() + self.offset, self.degree),
-            Kernel::Sigmoid => libm::tanh(self.gamma * dot() + self.offset),
-            Kernel::Rbf => libm::exp(-self.gamma * pairs().map(|(x, v)| (x - v) * (x - v)).sum::<f64>()),
+            SvmKernel::Linear => dot(),
+            SvmKernel::Poly => libm::pow(self.gamma * dot() + self.offset, self.degree),
+            SvmKernel::Sigmoid => libm::tanh(self.gamma * dot() + self.offset),
+            SvmKernel::Rbf => libm::exp(-self.gamma * pairs().map(|(x, v)| (x - v) * (x - v)).sum::<f64>()),
         }
     }
 
@@ -133,7 +133,7 @@ pub fn regress(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<
     let Regressor { machine, one_class } = Regressor::of(attributes)?;
     let features = features(cx)?;
     let mut all = Vec::new();
-    for sample in Samples::of(cx, 1)?.iter() {
+    for sample in SampleRows::of(cx, 1)?.iter() {
         cx.run.touch(product(machine.supports, features))?;
         let sum = if machine.supports > 0 {
             let kernels = machine.kernels(sample);
@@ -149,7 +149,7 @@ pub fn regress(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<
     Ok(vec![cx.rounded(0, &all)?])
 }
 
-/// The least distance of probabilities of pairs from 0 and 1, as in libsvm.
+/// The smallest distance of probabilities of pairs from 0 and 1, as in libsvm.
 pub(super) const NEAREST: f64 = 1e-7;
 
 /// The machines of a classifier: one for each pair of classes, or one of features for each class.
@@ -279,7 +279,7 @@ pub fn classify(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result
     let (mut all, mut chosen) = (Vec::new(), Vec::new());
     let square = product(classes, 2 * classes * size_of::<f64>());
     cx.reserve(square)?;
-    for sample in Samples::of(cx, classes)?.iter() {
+    for sample in SampleRows::of(cx, classes)?.iter() {
         cx.run.touch(product(machine.supports.max(classes), features + classes))?;
         if machine.supports == 0 {
             let rows = machine.coefficients.chunks(features.max(1)).take(classes);

@@ -10,7 +10,7 @@ use crate::graphs::unsupported;
 use crate::lowering::terms::{cast, f, ints, of, pick, whole, with};
 use crate::lowering::{LoweredValue, Lowering, int, not_known};
 use crate::ml::lowered::{class_of_one, floats64, labelled, matrix_of_samples, transformed};
-use crate::ml::svm::eval::{Classifier, Kernel, Machine, NEAREST, Regressor};
+use crate::ml::svm::eval::{Classifier, Machine, NEAREST, Regressor, SvmKernel};
 
 /// A matrix of float64, whose elements a function of row and column gives.
 fn matrix(
@@ -33,7 +33,7 @@ fn kernels(l: &mut Lowering<'_>, machine: &Machine<'_>, features: usize) -> Resu
     let x = matrix_of_samples(l)?;
     let x = if l.dtype_of(0)? == DType::F64 { x } else { l.cast(x, DType::F64)? };
     let vector = |support: usize, feature: usize| f64::from(machine.vectors[support * features + feature]);
-    if let Kernel::Rbf = machine.kernel {
+    if let SvmKernel::Rbf = machine.kernel {
         let vectors = matrix(l, [machine.supports, features], vector)?;
         let apart = (of("Unsqueeze", x, ints(&[1])) - vectors).put(l)?;
         let distance = with("ReduceSumSquare", [apart.into(), ints(&[2])], [int("keepdims", 0)]).put(l)?;
@@ -43,12 +43,12 @@ fn kernels(l: &mut Lowering<'_>, machine: &Machine<'_>, features: usize) -> Resu
     }
     let vectors = matrix(l, [features, machine.supports], |feature, support| vector(support, feature))?;
     let dot = l.apply("MatMul", &[x, vectors], &[])?;
-    if let Kernel::Linear = machine.kernel {
+    if let SvmKernel::Linear = machine.kernel {
         return Ok(dot);
     }
     let (gamma, offset) = (floats64(l, &[machine.gamma])?, floats64(l, &[machine.offset])?);
     let moved = (dot * gamma + offset).put(l)?;
-    if let Kernel::Sigmoid = machine.kernel {
+    if let SvmKernel::Sigmoid = machine.kernel {
         return l.apply("Tanh", &[moved], &[]);
     }
     let degree = floats64(l, &[machine.degree])?;

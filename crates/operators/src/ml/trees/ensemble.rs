@@ -12,7 +12,7 @@ use gradus_core::{DType, Error, Kind, Result, Shape, Value};
 use crate::attributes::{Attributes, required};
 use crate::errors;
 use crate::floats::Ring;
-use crate::ml::samples::{Samples, features};
+use crate::ml::samples::{SampleRows, features};
 use crate::ml::scores::{Labels, PostTransform, largest};
 use crate::ml::trees::numbers::NumberedNodes;
 use crate::normalize::Form;
@@ -21,7 +21,7 @@ use crate::words;
 
 /// How a feature is compared.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Mode {
+pub(super) enum BranchMode {
     AtMost,
     Less,
     AtLeast,
@@ -35,14 +35,14 @@ pub(super) enum Mode {
 /// The mode of a leaf among those of nodes.
 const LEAF: &str = "LEAF";
 
-const MODES: [(&str, Mode); 7] = [
-    ("BRANCH_LEQ", Mode::AtMost),
-    ("BRANCH_LT", Mode::Less),
-    ("BRANCH_GTE", Mode::AtLeast),
-    ("BRANCH_GT", Mode::Greater),
-    ("BRANCH_EQ", Mode::Equal),
-    ("BRANCH_NEQ", Mode::NotEqual),
-    ("BRANCH_MEMBER", Mode::Member),
+const MODES: [(&str, BranchMode); 7] = [
+    ("BRANCH_LEQ", BranchMode::AtMost),
+    ("BRANCH_LT", BranchMode::Less),
+    ("BRANCH_GTE", BranchMode::AtLeast),
+    ("BRANCH_GT", BranchMode::Greater),
+    ("BRANCH_EQ", BranchMode::Equal),
+    ("BRANCH_NEQ", BranchMode::NotEqual),
+    ("BRANCH_MEMBER", BranchMode::Member),
 ];
 
 /// The number of modes that `nodes_modes` names, which the trees of numbered nodes have.
@@ -82,7 +82,7 @@ pub(super) struct Node {
     pub(super) children: [Child; 2],
     /// The first of its members among those of the ensemble, and the end.
     members: [u32; 2],
-    pub(super) mode: Mode,
+    pub(super) mode: BranchMode,
     pub(super) missing: bool,
 }
 
@@ -377,7 +377,7 @@ impl Ensemble {
         for (node, &number) in modes.iter().enumerate() {
             let mode = MODES[below("nodes_modes", number, MODES.len())?].1;
             let members = match mode {
-                Mode::Member => {
+                BranchMode::Member => {
                     let set = index(sets.next().unwrap_or_default().len())?;
                     let (first, end) = (start, start.saturating_add(set));
                     // A NaN ends a set.
@@ -451,31 +451,31 @@ impl Ensemble {
     /// The ensemble, if no node is below itself.
     fn checked(self) -> Result<Ensemble> {
         #[derive(Clone, Copy, PartialEq, Eq)]
-        enum State {
+        enum CheckState {
             New,
             Above,
             Done,
         }
-        let mut states = vec![State::New; self.nodes.len()];
+        let mut states = vec![CheckState::New; self.nodes.len()];
         let mut open = Vec::new();
         for start in 0..self.nodes.len() {
             open.push(start);
             while let Some(&node) = open.last() {
-                if states[node] != State::New {
-                    states[node] = State::Done;
+                if states[node] != CheckState::New {
+                    states[node] = CheckState::Done;
                     open.pop();
                     continue;
                 }
-                states[node] = State::Above;
+                states[node] = CheckState::Above;
                 for child in self.nodes[node].children {
                     match child {
-                        Child::Node(child) if states[at(child)] == State::Above => {
+                        Child::Node(child) if states[at(child)] == CheckState::Above => {
                             return Err(Error::new(
                                 Kind::Graph,
                                 format!("tree node {child} is below itself"),
                             ));
                         }
-                        Child::Node(child) if states[at(child)] == State::New => open.push(at(child)),
+                        Child::Node(child) if states[at(child)] == CheckState::New => open.push(at(child)),
                         _ => {}
                     }
                 }
@@ -499,13 +499,13 @@ impl Ensemble {
         let (x, value) = (sample[node.feature], node.value);
         let yes = match node.mode {
             _ if x.is_nan() => node.missing,
-            Mode::AtMost => x <= value,
-            Mode::Less => x < value,
-            Mode::AtLeast => x >= value,
-            Mode::Greater => x > value,
-            Mode::Equal => x == value,
-            Mode::NotEqual => x != value,
-            Mode::Member => self.members(node).contains(&x),
+            BranchMode::AtMost => x <= value,
+            BranchMode::Less => x < value,
+            BranchMode::AtLeast => x >= value,
+            BranchMode::Greater => x > value,
+            BranchMode::Equal => x == value,
+            BranchMode::NotEqual => x != value,
+            BranchMode::Member => self.members(node).contains(&x),
         };
         node.children[usize::from(!yes)]
     }
@@ -598,7 +598,7 @@ impl Op for TreesOp {
         ensemble.check_features(features(cx)?)?;
         let (dtype, shape) = (self.dtype.unwrap_or(tensor.dtype()), Shape::new([rows, ensemble.targets])?);
         let (mut all, mut chosen) = (Vec::new(), Vec::new());
-        for sample in Samples::of(cx, ensemble.targets)?.iter() {
+        for sample in SampleRows::of(cx, ensemble.targets)?.iter() {
             cx.run.touch(product(ensemble.roots.len(), 1))?;
             let mut scores: Vec<_> = ensemble.sums(sample).into_iter().map(|(sum, _)| sum).collect();
             if self.labels.is_some() {

@@ -11,36 +11,37 @@ use crate::graphs::unsupported;
 use crate::lowering::{LoweredValue, Lowering, int};
 use crate::ml::lowered::{class_of_one, floats64, labelled, matrix_of_samples, transformed};
 use crate::ml::scores::{Labels, PostTransform};
-use crate::ml::trees::ensemble::{Aggregate, Child, Ensemble, Mode, at, index};
+use crate::ml::trees::ensemble::{Aggregate, BranchMode, Child, Ensemble, at, index};
 
-/// Most comparisons on a path from a root to a leaf; the graph has some seven nodes for each.
+/// Maximum number of comparisons on a path from a root to a leaf; the graph has some seven nodes
+/// for each.
 const MAX_LEVELS: usize = 256;
 
-/// Most elements of a table of weights.
+/// Maximum number of elements of a table of weights.
 const MAX_WEIGHTS: u128 = 1 << 26;
 
 /// A comparison, or a leaf, whose children are itself.
 #[derive(Debug)]
-struct State {
+struct TestState {
     feature: usize,
     value: f64,
     /// There may be millions of states, so indices have 32 bits.
     children: [u32; 2],
     /// How a feature is compared with the value; nothing if the state is a leaf.
-    mode: Option<Mode>,
+    mode: Option<BranchMode>,
     missing: bool,
 }
 
-impl State {
+impl TestState {
     /// The name of the operator that compares, or an empty text.
     fn test(&self) -> &'static str {
         match self.mode {
             None => "",
-            Some(Mode::AtMost) => "LessOrEqual",
-            Some(Mode::Less) => "Less",
-            Some(Mode::AtLeast) => "GreaterOrEqual",
-            Some(Mode::Greater) => "Greater",
-            Some(Mode::Equal | Mode::NotEqual | Mode::Member) => "Equal",
+            Some(BranchMode::AtMost) => "LessOrEqual",
+            Some(BranchMode::Less) => "Less",
+            Some(BranchMode::AtLeast) => "GreaterOrEqual",
+            Some(BranchMode::Greater) => "Greater",
+            Some(BranchMode::Equal | BranchMode::NotEqual | BranchMode::Member) => "Equal",
         }
     }
 }
@@ -49,7 +50,7 @@ impl State {
 ///
 /// # Errors
 /// [`Kind::Limit`] if there are more than 2^32.
-fn states(ensemble: &Ensemble) -> Result<Vec<State>> {
+fn states(ensemble: &Ensemble) -> Result<Vec<TestState>> {
     let (nodes, leaves) = (ensemble.nodes.len(), ensemble.leaves.len());
     index(nodes + leaves)?;
     let state_of = |child: Child| match child {
@@ -61,14 +62,14 @@ fn states(ensemble: &Ensemble) -> Result<Vec<State>> {
     for node in &ensemble.nodes {
         let (children, mode) = (node.children.map(state_of), Some(node.mode));
         let mut state =
-            State { feature: node.feature, value: node.value, children, mode, missing: node.missing };
+            TestState { feature: node.feature, value: node.value, children, mode, missing: node.missing };
         match node.mode {
-            Mode::NotEqual => {
+            BranchMode::NotEqual => {
                 state.children.reverse();
                 state.missing = !state.missing;
             }
             // A set is a chain of comparisons.
-            Mode::Member => {
+            BranchMode::Member => {
                 let (first, rest) = ensemble.members(node).split_first().unwrap_or((&f64::NAN, &[]));
                 state.value = *first;
                 for &value in rest {
@@ -81,12 +82,12 @@ fn states(ensemble: &Ensemble) -> Result<Vec<State>> {
     }
     for leaf in nodes..nodes + leaves {
         let children = [index(leaf)?; 2];
-        all.push(State { feature: 0, value: 0.0, children, mode: None, missing: false });
+        all.push(TestState { feature: 0, value: 0.0, children, mode: None, missing: false });
     }
     let mut ends: Vec<_> = (0..nodes).collect();
     for (node, value) in members {
         let (next, end) = (all.len(), ends[node]);
-        all.push(State { value, ..all[end] });
+        all.push(TestState { value, ..all[end] });
         all[end].children[1] = index(next)?;
         ends[node] = next;
     }
@@ -94,7 +95,7 @@ fn states(ensemble: &Ensemble) -> Result<Vec<State>> {
 }
 
 /// The number of comparisons on the longest path.
-fn levels(roots: &[usize], states: &[State]) -> Result<usize> {
+fn levels(roots: &[usize], states: &[TestState]) -> Result<usize> {
     let inner = |state: &usize| states[*state].mode.is_some();
     let mut reached: HashSet<_> = roots.iter().copied().filter(inner).collect();
     let mut levels = 0;
@@ -109,7 +110,7 @@ fn levels(roots: &[usize], states: &[State]) -> Result<usize> {
 }
 
 /// The tables of the states, as constants, and what they are compared as.
-struct Tables {
+struct TreeTables {
     dtype: DType,
     features: LoweredValue,
     values: LoweredValue,
@@ -125,8 +126,8 @@ fn single(value: f64) -> f32 {
     nearest_f32(Number::Float(value))
 }
 
-impl Tables {
-    fn of(l: &mut Lowering<'_>, states: &[State]) -> Result<Tables> {
+impl TreeTables {
+    fn of(l: &mut Lowering<'_>, states: &[TestState]) -> Result<TreeTables> {
         let numbers = || states.iter().map(|state| state.value);
         let exact = numbers().all(|value| value.is_nan() || f64::from(single(value)) == value);
         let dtype = if l.dtype_of(0)? == DType::F32 && exact { DType::F32 } else { DType::F64 };
@@ -141,12 +142,12 @@ impl Tables {
                 tests.push(state.test());
             }
         }
-        let mut list = |of: &dyn Fn(&State) -> usize| {
+        let mut list = |of: &dyn Fn(&TestState) -> usize| {
             let list: Vec<_> = states.iter().map(|state| i64_of(of(state))).collect();
             l.list(&list)
         };
-        let number = |state: &State| tests.iter().position(|test| *test == state.test()).unwrap_or(0);
-        Ok(Tables {
+        let number = |state: &TestState| tests.iter().position(|test| *test == state.test()).unwrap_or(0);
+        Ok(TreeTables {
             dtype,
             features: list(&|state| state.feature)?,
             children: [list(&|state| at(state.children[0]))?, list(&|state| at(state.children[1]))?],
@@ -201,8 +202,8 @@ impl Tables {
 }
 
 /// The state that each tree ends in, a row for each sample.
-fn ends(l: &mut Lowering<'_>, roots: &[usize], states: &[State]) -> Result<LoweredValue> {
-    let (levels, tables) = (levels(roots, states)?, Tables::of(l, states)?);
+fn ends(l: &mut Lowering<'_>, roots: &[usize], states: &[TestState]) -> Result<LoweredValue> {
+    let (levels, tables) = (levels(roots, states)?, TreeTables::of(l, states)?);
     let mut x = matrix_of_samples(l)?;
     if l.dtype_of(0)? != tables.dtype {
         x = l.cast(x, tables.dtype)?;
@@ -221,7 +222,12 @@ fn ends(l: &mut Lowering<'_>, roots: &[usize], states: &[State]) -> Result<Lower
 }
 
 /// The weights that leaves give to targets, a row for each state, and which ones are given.
-fn table(l: &mut Lowering<'_>, e: &Ensemble, states: &[State], targets: usize) -> Result<[LoweredValue; 2]> {
+fn table(
+    l: &mut Lowering<'_>,
+    e: &Ensemble,
+    states: &[TestState],
+    targets: usize,
+) -> Result<[LoweredValue; 2]> {
     let elements = product(states.len(), targets);
     if elements > MAX_WEIGHTS {
         return Err(unsupported(&format!("trees with a table of {elements} weights")));

@@ -7,7 +7,7 @@ use gradus_core::{Error, Kind, Result};
 use crate::ml::trees::ensemble::{Child, at, index};
 
 /// A tree: its number, and where its nodes begin and end in the order of numbers.
-struct Tree {
+struct NumberedTree {
     number: i64,
     start: u32,
     end: u32,
@@ -18,7 +18,7 @@ pub(super) struct NumberedNodes<'a> {
     ids: &'a [i64],
     /// The nodes in the order of their numbers; nothing if they are listed so.
     order: Option<Vec<u32>>,
-    trees: Vec<Tree>,
+    trees: Vec<NumberedTree>,
     /// The first of each tree that is listed, in the order of the list.
     roots: Vec<u32>,
     /// The kind of each node of the ensemble.
@@ -56,7 +56,7 @@ impl<'a> NumberedNodes<'a> {
             Some(order)
         };
         let node = |place: usize| order.as_ref().map_or(place, |order| at(order[place]));
-        let (mut trees, mut roots) = (Vec::<Tree>::new(), Vec::new());
+        let (mut trees, mut roots) = (Vec::<NumberedTree>::new(), Vec::new());
         for next in 0..end {
             let place = at(next);
             let (number, id) = key(node(place));
@@ -72,7 +72,7 @@ impl<'a> NumberedNodes<'a> {
                     }
                 }
                 _ => {
-                    trees.push(Tree { number, start: next, end: next + 1 });
+                    trees.push(NumberedTree { number, start: next, end: next + 1 });
                     roots.push(index(node(place))?);
                 }
             }
@@ -81,12 +81,12 @@ impl<'a> NumberedNodes<'a> {
         Ok(NumberedNodes { ids, order, trees, roots, children, leaves, last: Cell::new(0) })
     }
 
-    /// How many leaves there are.
+    /// Number of leaves.
     pub(super) fn leaves(&self) -> usize {
         self.leaves
     }
 
-    /// How many nodes have children.
+    /// Number of nodes with children.
     pub(super) fn inner(&self) -> usize {
         self.children.len() - self.leaves
     }
@@ -100,7 +100,7 @@ impl<'a> NumberedNodes<'a> {
         self.order.as_ref().map_or(place, |order| at(order[place]))
     }
 
-    fn tree(&self, number: i64) -> Option<&Tree> {
+    fn tree(&self, number: i64) -> Option<&NumberedTree> {
         let last = self.last.get();
         let near = (last..self.trees.len().min(last + 2)).find(|&tree| self.trees[tree].number == number);
         let found = near.or_else(|| self.trees.binary_search_by_key(&number, |tree| tree.number).ok())?;

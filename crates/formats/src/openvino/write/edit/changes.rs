@@ -9,10 +9,10 @@ use gradus_core::graph::Node;
 use super::super::super::model::{XmlNode, child};
 use super::super::super::names::list_of_names;
 use super::super::IrParts;
-use super::super::layer::{Head, Output, constant, data, ports};
+use super::super::layer::{Head, LayerOutput, constant, data, ports};
 use super::super::net::{Layer, LayerSort, not_the_file, space_before, value_of, whole};
 use super::super::patch::{named, retyped, retyped_parameter};
-use super::super::pieces::{Patch, Piece, patched};
+use super::super::pieces::{Patch, XmlPiece, patched};
 use super::super::text::{XmlWriter as Text, escaped, names as names_of};
 use super::{EditSource, EditedContent, EditedItem, Editing, body, edit_graph};
 
@@ -36,14 +36,14 @@ impl<'a, 'g> Editing<'_, 'a, 'g> {
                         self.patches.extend(patches);
                     } else {
                         patches.extend(self.renamed(&item, layer)?);
-                        pending.push(Piece::Fresh(indent.to_owned()));
+                        pending.push(XmlPiece::Fresh(indent.to_owned()));
                         pending.extend(patched(layer.xml.range(), patches));
                     }
                 }
                 EditedContent::Made(_) | EditedContent::Constant(_) => {
                     out.xml = Text::new(indent);
                     self.text(out, &item)?;
-                    pending.push(Piece::Fresh(std::mem::take(&mut out.xml.text)));
+                    pending.push(XmlPiece::Fresh(std::mem::take(&mut out.xml.text)));
                 }
             }
         }
@@ -63,7 +63,7 @@ impl<'a, 'g> Editing<'_, 'a, 'g> {
         self.sources.get(name).ok_or_else(not_the_file)
     }
 
-    /// Other types at the ports of a layer; other edges that lead to it.
+    /// Changes the types at the ports of a layer, and the edges that lead to it.
     fn changed(&mut self, item: &EditedItem<'a, 'g>, layer: &Layer<'a>, stays: bool) -> Result<Vec<Patch>> {
         let mut patches = Vec::new();
         for (port, name) in layer.inputs.iter().zip(&item.inputs) {
@@ -150,7 +150,7 @@ impl<'a, 'g> Editing<'_, 'a, 'g> {
         let inputs: Vec<_> = sources.iter().map(|source| source.of.as_ref()).collect();
         let mut outputs = Vec::new();
         for (id, name) in (inputs.len()..).zip(item.outputs.iter().flatten()) {
-            outputs.push(Output { id, of: self.source(name)?.of.as_ref(), names: names(name) });
+            outputs.push(LayerOutput { id, of: self.source(name)?.of.as_ref(), names: names(name) });
         }
         ports(&mut out.xml, &inputs, &outputs);
         out.xml.close("layer");

@@ -1,4 +1,4 @@
-//! Graphs of a file that were changed in memory: what did not change stays as it stands.
+//! Graphs of a file that were changed in memory: what did not change is copied.
 //!
 //! First every value that there will be gets its place; then layers that stay are patched, and new
 //! ones are written before those that they come before.
@@ -18,7 +18,7 @@ use super::IrParts;
 use super::net::{Layer, LayerSort, Net, not_the_file};
 use super::pieces::Patch;
 
-/// Where a value comes from.
+/// The layer and the port that a value comes from.
 #[derive(Clone)]
 struct EditSource {
     layer: i64,
@@ -32,7 +32,7 @@ struct EditSource {
 struct EditedItem<'a, 'g> {
     id: i64,
     inputs: Vec<Arc<str>>,
-    /// By port: the name of the value; nothing if nobody reads it.
+    /// By port: the name of the value; `None` if nothing reads it.
     outputs: Vec<Option<Arc<str>>>,
     content: EditedContent<'a, 'g>,
 }
