@@ -47,9 +47,9 @@ pub mod fold;
 /// Inference: what is given to it, and what it finds.
 pub mod infer {
     pub use gradus_engine::infer::{
-        Completeness, InferContext, InferError, InferOptions, InferResult, Inference, InputFact,
-        ModelCondition, Peak, Problem, Reuse, SizeAssumptions, Sizes, Subgraph, SubgraphPath, Trace, Traced,
-        When, Why,
+        Completeness, ElementRange, InferContext, InferError, InferOptions, InferResult, Inference,
+        InputFact, ModelCondition, Peak, Problem, Reuse, SizeAssumptions, Sizes, Subgraph, SubgraphPath,
+        Trace, Traced, When, Why,
     };
 }
 mod model;

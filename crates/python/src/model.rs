@@ -13,7 +13,7 @@ use gradus::conversion::{ConvertOptions, Converted, Runtime};
 use gradus::fold::{FoldOptions, Folded, RuleSet};
 use gradus::formats::InMemory;
 use gradus::graph::{Standard, Type, ValueId};
-use gradus::infer::{InferOptions, InputFact, Reuse, SizeAssumptions, Sizes};
+use gradus::infer::{ElementRange, InferOptions, InputFact, Reuse, SizeAssumptions, Sizes};
 use gradus::{Limits, Map, OpenOptions, Program, RunOptions, Sums, Value};
 use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
@@ -354,10 +354,15 @@ impl Model {
         found.set_item("types", types)?;
         found.set_item("reasons", reasons)?;
         let when = |of: &gradus::infer::ModelCondition| of.when.texts(inference.symbols());
-        let conditions = inference.conditions().iter();
-        let conditions: Vec<_> = conditions
-            .map(|of| (&of.text, &of.node, of.why.name(), of.relation.is_some(), when(of)))
-            .collect();
+        let conditions = inference.conditions().iter().map(|of| {
+            let range = |of: &ElementRange| {
+                let [min, max] = [of.min, of.max].map(|end| to_python(py, inference.symbols(), end));
+                Ok::<_, PyErr>((of.input.clone(), min?, max?))
+            };
+            let elements = of.elements.as_ref().map(range).transpose()?;
+            Ok::<_, PyErr>((&of.text, &of.node, of.why.name(), of.relation.is_some(), when(of), elements))
+        });
+        let conditions = conditions.collect::<PyResult<Vec<_>>>()?;
         found.set_item("conditions", conditions)?;
         let problems: Vec<_> = inference.problems().iter().map(|p| (&p.place, &p.message)).collect();
         found.set_item("problems", problems)?;

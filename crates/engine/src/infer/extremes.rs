@@ -1,11 +1,13 @@
 //! The smallest and the largest element of integer inputs, and the conditions that follow.
 
 use gradus_core::graph::{Origin as From, ValueId};
-use gradus_core::text::name_in_message;
 
 use super::context::InferContext;
+use super::remarks::ElementRange;
 use crate::dim::{Condition, Dim, Relation};
 use crate::fact::{Elements, Extremes, range_of};
+use crate::operators::operation::Operation;
+use crate::operators::row::Role;
 
 impl<'m> InferContext<'_, 'm> {
     /// The smallest and the largest element of an input of integers that has elements, if sizes
@@ -119,18 +121,17 @@ impl<'m> InferContext<'_, 'm> {
             return;
         }
         let Some((name, added)) = self.id(input).and_then(|id| self.input_of(id)) else { return };
-        let name = name_in_message(name);
         let [min, max] = [min, max].map(|end| self.subtract(end, Dim::Known(added)));
-        let [min, max] = [min, max].map(|end| self.symbols().print(end).to_string());
-        let text = format!("{min} <= elements of \"{name}\" <= {max}");
-        if self.pass.conditions.iter().all(|noted| noted.text != text) {
-            self.require_of_values(text);
+        let elements = ElementRange { input: name.to_owned(), min, max };
+        if self.pass.conditions.iter().all(|noted| noted.elements.as_ref() != Some(&elements)) {
+            let node = self.label();
+            self.pass.note_elements(elements, node);
         }
     }
 
     /// The input of the graph whose elements, each at least once, are those of a value, and the number
     /// that is added to each.
-    fn input_of(&self, id: ValueId) -> Option<(&'m str, i64)> {
+    fn input_of(&mut self, id: ValueId) -> Option<(&'m str, i64)> {
         let (mut id, mut added) = (id, 0i64);
         loop {
             let graph = self.frame.graph;
@@ -143,18 +144,20 @@ impl<'m> InferContext<'_, 'm> {
             };
             let node = &graph.nodes()[index];
             let value = |input: usize| node.inputs.get(input).copied().flatten();
-            let fact = |id: ValueId| self.frame.facts[id.index()].as_tensor();
             let next = value(0)?;
-            match &*node.operator.name {
-                "Identity" | "Reshape" | "Flatten" | "Squeeze" | "Unsqueeze" | "Transpose" => {}
-                "Cast" | "Convert" => {
+            let facts = &self.frame.facts;
+            let fact = |id: ValueId| facts[id.index()].as_tensor();
+            let row = self.pass.resolve(node).row()?;
+            match row.role {
+                Role::Copy | Role::Reshape | Role::View | Role::Transpose => {}
+                Role::Cast => {
                     let range = |id: ValueId| range_of(fact(id)?.dtype?);
                     let (from, to) = (range(next)?, range(id)?);
                     if from.0 < to.0 || to.1 < from.1 {
                         return None;
                     }
                 }
-                "Add" => {
+                _ if row.operation == Some(Operation::Add) => {
                     let Elements::Integers(all) = &fact(value(1)?)?.elements else { return None };
                     let [Dim::Known(number)] = **all else { return None };
                     added = added.checked_add(number)?;

@@ -37,7 +37,7 @@ pub use in_place::Rooms;
 pub use pass::{Subgraph, SubgraphPath};
 pub use peak::Peak;
 pub use peak::{Event, bytes_of};
-pub use remarks::{ModelCondition, Problem, When, Why};
+pub use remarks::{ElementRange, ModelCondition, Problem, When, Why};
 pub use report::Completeness;
 pub use rules::{function_of_node, graphs_of_node, is_understood, row_of_node};
 pub use sizes::{SizeAssumptions, Sizes};

@@ -13,7 +13,7 @@ use gradus_core::{DType, Error, Kind, Limits, Shape, Value};
 use super::InferOptions;
 use super::context::{InferContext, InferError};
 use super::one_node::types_of_any_rank;
-use super::remarks::{ModelCondition, Problem, When, Why, note_once};
+use super::remarks::{ElementRange, ModelCondition, Problem, When, Why, note_once};
 use super::rules::{InferResult, Resolved, resolve};
 use smallvec::SmallVec;
 
@@ -420,7 +420,7 @@ impl<'m> Pass<'m> {
         Ok(facts)
     }
 
-    fn resolve(&mut self, node: &Node) -> Resolved<'m> {
+    pub(super) fn resolve(&mut self, node: &Node) -> Resolved<'m> {
         let key = (node.operator.domain.as_ptr(), node.operator.name.as_ptr(), node.version);
         let plain = node.operator.overload.is_empty();
         if plain && let Some(resolved) = self.resolved.get(&key) {
@@ -854,7 +854,17 @@ impl<'m> Pass<'m> {
             text = format!("{text} if {guard}");
         }
         let relation = (when != When::Perhaps).then_some(condition);
-        self.conditions.push(ModelCondition { text, node, relation, when, why, rests, of_sizes: false });
+        let elements = None;
+        self.conditions.push(ModelCondition {
+            text,
+            node,
+            relation,
+            elements,
+            when,
+            why,
+            rests,
+            of_sizes: false,
+        });
     }
 
     /// The runs in which a check of the present node applies, by the graphs around it.
@@ -870,6 +880,15 @@ impl<'m> Pass<'m> {
         }
     }
 
+    /// Notes the numbers between which the elements of an input must lie.
+    pub fn note_elements(&mut self, elements: ElementRange, node: String) {
+        let at = self.conditions.len();
+        self.note_unchecked(elements.text(&self.shared.symbols), node);
+        if let Some(noted) = self.conditions.get_mut(at) {
+            noted.elements = Some(elements);
+        }
+    }
+
     /// Notes a condition that sizes of inputs do not decide.
     pub fn note_unchecked(&mut self, text: String, node: String) {
         if self.shared.unreached == 0 {
@@ -878,6 +897,7 @@ impl<'m> Pass<'m> {
                 text,
                 node,
                 relation: None,
+                elements: None,
                 when,
                 why,
                 rests: false,

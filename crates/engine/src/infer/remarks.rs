@@ -3,10 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 
+use gradus_core::text::name_in_message;
 use gradus_core::{Error, Kind};
 
 use super::SubgraphPath;
-use crate::dim::{Condition, Symbols};
+use crate::dim::{Condition, Dim, Symbols};
 
 /// A condition of a model: what must hold of its inputs, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +19,8 @@ pub struct ModelCondition {
     /// The relation of expressions, within the symbols of the inference; nothing where the text
     /// alone says it.
     pub relation: Option<Condition>,
+    /// The numbers between which the elements of an input must lie, if it says that.
+    pub elements: Option<ElementRange>,
     /// The runs in which it applies.
     pub when: When,
     /// Why it must hold.
@@ -26,6 +29,25 @@ pub struct ModelCondition {
     pub rests: bool,
     /// True if the facts about the inputs say the same by their symbols and bounds.
     pub of_sizes: bool,
+}
+
+/// The numbers between which all elements of an input must lie, such as tokens of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ElementRange {
+    /// The name of the input.
+    pub input: String,
+    /// The smallest number.
+    pub min: Dim,
+    /// The largest number.
+    pub max: Dim,
+}
+
+impl ElementRange {
+    /// The range in words: `0 <= elements of "ids" <= 99`.
+    pub(super) fn text(&self, symbols: &Symbols) -> String {
+        let [min, max] = [self.min, self.max].map(|end| symbols.print(end).to_string());
+        format!("{min} <= elements of \"{}\" <= {max}", name_in_message(&self.input))
+    }
 }
 
 /// The runs in which a condition applies.
@@ -99,6 +121,7 @@ impl ModelCondition {
             text,
             node: node.to_owned(),
             relation: None,
+            elements: None,
             when: When::Always,
             why: Why::Declared,
             rests: true,

@@ -80,12 +80,20 @@ impl Inference {
         let mut conditions = take(&mut self.conditions);
         let every = conditions.iter().filter(|of| of.is_of_every_run()).filter_map(|of| of.relation);
         let every: HashSet<_> = every.collect();
+        let few = conditions.len() <= MAX_COMPARED;
         for of in &mut conditions {
-            // A guard that holds in every run says nothing.
+            // A guard says nothing that holds in every run, or without which the relation holds.
             if let When::If(guards) = &of.when {
-                let is_open =
-                    |guard: &&Condition| !every.contains(guard) && !self.symbols.always_holds(guard);
-                let open: Vec<_> = guards.iter().filter(is_open).copied().collect();
+                let symbols = &mut self.symbols;
+                let mut is_open = |guard: &Condition| {
+                    if every.contains(guard) || symbols.always_holds(guard) {
+                        return false;
+                    }
+                    let (relation, otherwise) = (of.relation.filter(|_| few), symbols.opposite(guard));
+                    let holds = relation.zip(otherwise);
+                    !holds.is_some_and(|(relation, guard)| symbols.follows(&[guard], Some(&relation)))
+                };
+                let open: Vec<_> = guards.iter().filter(|guard| is_open(guard)).copied().collect();
                 of.when = if open.is_empty() { When::Always } else { When::If(open.into()) };
             }
             if of.why != Why::Declared {
@@ -187,7 +195,7 @@ fn join_bounds(conditions: &mut Vec<ModelCondition>) {
 
 /// The place of a condition among all: what every run needs comes first, and of that what leaves
 /// the fewest sizes.
-fn place(of: &ModelCondition) -> (Why, bool, u8) {
+fn place(of: &ModelCondition) -> (Why, bool, bool, u8) {
     let narrow = match of.relation {
         Some(Condition { relation: Relation::Equal, right: Dim::Known(_), .. }) => 0,
         Some(Condition { relation: Relation::Equal, .. }) => 1,
@@ -197,5 +205,5 @@ fn place(of: &ModelCondition) -> (Why, bool, u8) {
         Some(_) => 4,
         None => 6,
     };
-    (of.why, of.when != When::Always, narrow)
+    (of.why, of.relation.is_none(), of.when != When::Always, narrow)
 }

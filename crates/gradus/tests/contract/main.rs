@@ -656,7 +656,7 @@ fn conditions_have_their_reasons() {
     held("last", &["batch", "seq"], &[]);
     held("lookup", &["batch", "seq"], &["seq <= 16 (node \"make y\" (Gather))"]);
     let element =
-        ["n >= seq - 2", "n >= 3 - seq"].map(|of| format!("{of} (node \"make z\" (GatherElements))"));
+        ["n >= seq - 2", "seq + n >= 3"].map(|of| format!("{of} (node \"make z\" (GatherElements))"));
     held("element", &["rows", "seq", "n"], &element.each_ref().map(|of| &**of));
     for (name, operator) in [("tuple", "GatherND"), ("update", "ScatterND")] {
         let place =

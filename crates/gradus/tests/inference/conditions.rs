@@ -103,6 +103,36 @@ fn sizes_have_the_names_that_people_wrote() {
     }
 }
 
+/// Rows of a table: those of positions by their number, those of tokens by their value.
+#[test]
+fn indices_are_within_tables() {
+    let sketch = Sketch::new()
+        .input("ids", DType::I64, &["batch", "seq"])
+        .constant("table", gradus::Tensor::zeros(DType::F32, gradus::Shape::new([16, 4]).unwrap()).unwrap())
+        .constant("zero", gradus::Tensor::scalar(0i64))
+        .constant("two", gradus::Tensor::scalar(2i64))
+        .ints("last", &[1])
+        .node("Shape", &["ids"], &["shape"])
+        .node("Gather", &["shape", "last"], &["size"])
+        .node("Squeeze", &["size"], &["seq"])
+        .node("Add", &["seq", "two"], &["end"])
+        .node("Range", &["two", "end", "one"], &["row"]);
+    let sketch =
+        sketch.constant("one", gradus::Tensor::scalar(1i64)).node("Expand", &["row", "shape"], &["at"]);
+    let model = sketch
+        .node("Gather", &["table", "at"], &["positions"])
+        .node("Gather", &["table", "ids"], &["words"])
+        .node("Add", &["positions", "words"], &["y"])
+        .output("y", DType::F32, &[])
+        .model();
+    let inference = model.infer(&InferOptions::default()).unwrap();
+    let texts: Vec<_> = inference.conditions().iter().map(|of| &*of.text).collect();
+    let wanted = ["seq <= 14 if batch >= 1", "-16 <= elements of \"ids\" <= 15"];
+    assert_eq!(texts[..2], wanted, "{texts:?}");
+    let range = inference.conditions()[1].elements.clone().unwrap();
+    assert_eq!((range.min.known(), range.max.known()), (Some(-16), Some(15)));
+}
+
 #[test]
 fn no_sizes_are_a_problem() {
     let two = x(&["N", "3", "8"])

@@ -105,6 +105,8 @@ class Condition:
     decided: bool
     #: The conditions under which it applies; ``None`` if its node may not run and sizes do not tell.
     when: list[str] | None
+    #: An input, and the numbers between which its elements must lie, if the condition says that.
+    elements: tuple[str, int | Dim, int | Dim] | None = None
 
     def __str__(self) -> str:
         return self.text

@@ -188,9 +188,19 @@ pub(in crate::commands) struct ConditionJson<'a> {
     why: &'static str,
     /// True if it is a relation of sizes, or of elements of inputs.
     relation: Option<RelationJson<'a>>,
+    /// The numbers between which the elements of an input must lie.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    elements: Option<ElementsJson<'a>>,
     /// The relations under which it applies; nothing where its node may not run and sizes do not
     /// tell.
     when: Option<Vec<RelationJson<'a>>>,
+}
+
+#[derive(Serialize)]
+struct ElementsJson<'a> {
+    input: &'a str,
+    min: DimJson<'a>,
+    max: DimJson<'a>,
 }
 
 #[derive(Serialize)]
@@ -213,6 +223,11 @@ impl ConditionJson<'_> {
             place: &of.node,
             why: of.why.name(),
             relation: of.relation.as_ref().map(relation),
+            elements: of.elements.as_ref().map(|of| ElementsJson {
+                input: &of.input,
+                min: dim_json(inference, of.min),
+                max: dim_json(inference, of.max),
+            }),
             when: of.when.guards().map(|all| all.iter().map(relation).collect()),
         });
         json.collect()
