@@ -14,8 +14,8 @@ const OTHERS: [&str; 7] = [
     "docs.rs",
 ];
 
-/// Words in backticks that name items of other projects, of texts and of formats.
-const FOREIGN: [&str; 27] = [
+/// Words in backticks that name items of other projects, of formats and of models.
+const FOREIGN: [&str; 29] = [
     "AVX512_BF16",
     "DLPACK_FLAG_BITMASK_READ_ONLY",
     "EX_SOFTWARE",
@@ -43,6 +43,8 @@ const FOREIGN: [&str; 27] = [
     "nohup",
     "paddle2onnx",
     "string_data",
+    "unk__7",
+    "y_dim_0",
 ];
 
 /// Files below a folder, without what builds and caches make.
