@@ -537,14 +537,19 @@ def violated(report: Report, data: dict) -> list[int]:
     )
     found = []
     for index, condition in enumerate(data["conditions"]):
-        a, b = (values[condition[side]] for side in ("left", "right")) if condition else (None, None)
-        if a is None or b is None:
-            continue
-        x, y = int(a), int(b)
-        holds = {"==": x == y, "<=": x <= y, ">=": x >= y, "broadcasts with": x == y or 1 in (x, y)}
-        if not holds[condition["relation"]]:
+        if condition and all(holds(values, guard) for guard in condition["when"]) and holds(values, condition["holds"]) is False:
             found.append(index)
     return found
+
+
+def holds(values: list, relation: dict) -> bool | None:
+    """Whether a relation of two formulas holds; nothing where one has no value."""
+    a, b = (values[relation[side]] for side in ("left", "right"))
+    if a is None or b is None:
+        return None
+    x, y = int(a), int(b)
+    signs = {"==": x == y, "!=": x != y, "<=": x <= y, ">=": x >= y, "broadcasts with": x == y or 1 in (x, y)}
+    return signs[relation["relation"]]
 
 
 def evaluator(report: Report) -> None:

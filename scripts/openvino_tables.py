@@ -137,7 +137,7 @@ def table() -> bytes:
                 f"outputs: &[OUTPUTS], attributes: &[{listed}] }},"
             ))
     lines = [
-        "//! Which versions of OpenVINO's operators there are, and what they take.",
+        "//! Versions of OpenVINO's operators, and their inputs and attributes.",
         "//!",
         f"//! Made by `scripts/openvino_tables.py` from openvino {openvino.__version__.split('-')[0]}; do not edit.",
         "",

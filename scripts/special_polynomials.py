@@ -45,8 +45,8 @@ def ln_gamma(t):
 # Name, text, function, bounds, degree.
 POLYNOMIALS = [
     ("ERF_INV_LOW", "The inverse of the error function at `x`, by `x`, of `-log(1 - x^2)`.", inverse_by_log, 0, "6.25", 22),
-    ("ERF_INV_MIDDLE", "The same, of the root of `-log(1 - x^2)`.", inverse_by_root, "2.5", 4, 20),
-    ("ERF_INV_HIGH", "The same, for the numbers of float64 that are nearest to 1.", inverse_by_root, 4, "6.01", 18),
+    ("ERF_INV_MIDDLE", "Polynomial of erfinv in the root of `-log(1 - x^2)`.", inverse_by_root, "2.5", 4, 20),
+    ("ERF_INV_HIGH", "Polynomial of erfinv for the numbers of float64 that are nearest to 1.", inverse_by_root, 4, "6.01", 18),
     ("ERFC", "`exp(z^2) erfc(z) (1 + 2 z)`, of `(z - 3) / (z + 3)`, for `z` from 0 to 27.", scaled_erfc, -1, "0.8", 26),
     ("LN_GAMMA", "The logarithm of the gamma function of `2 + t`, by `t`.", ln_gamma, "-0.5", "0.5", 20),
     ("DIGAMMA", "The digamma function from 1 to 2, by the distance from its root.", lambda x: mp.digamma(x) / (x - ROOT_OF_DIGAMMA), 1, 2, 22),

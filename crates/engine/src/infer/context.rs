@@ -505,6 +505,15 @@ impl InferContext<'_, '_> {
         self.pass.require(condition, Why::Run, || frame.label(node, index));
     }
 
+    /// Does work whose conditions apply where others hold.
+    pub fn guarded<T>(&mut self, guards: &[Condition], work: impl FnOnce(&mut Self) -> T) -> T {
+        let around = self.pass.shared.guards.len();
+        self.pass.shared.guards.extend(guards.iter().copied().map(Some));
+        let done = work(self);
+        self.pass.shared.guards.truncate(around);
+        done
+    }
+
     /// Notes a condition where the present guards hold, also one that then holds for no sizes.
     pub(super) fn require_here(&mut self, condition: Condition) {
         let (frame, node, index) = (&*self.frame, self.node, self.index);

@@ -420,6 +420,7 @@ impl<'m> Pass<'m> {
         Ok(facts)
     }
 
+    /// The row, the function or the registered operator of a node.
     pub(super) fn resolve(&mut self, node: &Node) -> Resolved<'m> {
         let key = (node.operator.domain.as_ptr(), node.operator.name.as_ptr(), node.version);
         let plain = node.operator.overload.is_empty();

@@ -37,9 +37,15 @@ impl Solved {
         }
         let symbols = &inference.symbols;
         let is_size = |dim: Dim| symbols.as_symbol(dim).is_some_and(|symbol| symbol.origin == Origin::Input);
+        // Runs of smaller sizes than those taken for granted may succeed, with other shapes.
+        let taken = inference.conditions.iter().filter(|of| of.why == Why::Taken);
+        let taken = taken.filter_map(|of| of.relation).filter(|of| of.relation == Relation::AtLeast);
+        let taken: Vec<_> = taken.collect();
         let found = inference.conditions.iter().filter(|of| of.is_of_every_run()).filter_map(|of| {
             let Condition { left, relation: Relation::Equal, right } = of.relation? else { return None };
-            let is_solved = is_size(left) && (right.known().is_some() || is_size(right));
+            let is_solved = is_size(left)
+                && (right.known().is_some() || is_size(right))
+                && !taken.iter().any(|taken| shares_symbols(symbols, of.relation.as_ref(), taken));
             let earlier = symbols.as_symbol_index(right) > symbols.as_symbol_index(left);
             let (size, is) = if earlier { (right, left) } else { (left, right) };
             let text = |dim| symbols.print(dim).to_string();

@@ -667,23 +667,22 @@ fn conditions_have_their_reasons() {
     held("put", &["rows"], &["rows >= 3 (node \"make y\" (ScatterElements))"]);
     held("first", &["rows", "n", "m"], &["min(n*m, n) <= rows (node \"make z\" (GatherElements))"]);
     held("edges", &["nodes", "edges"], &["nodes >= min(edges, 1) (node \"make y\" (Gather))"]);
-    let sized = "min(batch*seq, 1)";
     held(
         "grid",
         &["batch", "seq", "past"],
-        &[&format!("seq*{sized} + past*{sized} <= 16 (node \"make y\" (Gather))")],
+        &["seq + past <= 16 if seq >= 1 and batch >= 1 (node \"make y\" (Gather))"],
     );
     held(
         "flat",
         &["batch", "seq", "past"],
-        &["batch*seq*min(seq, 1) + batch*past*min(seq, 1) <= 16 (node \"make y\" (Gather))"],
+        &["batch*seq + batch*past <= 16 if seq >= 1 (node \"make y\" (Gather))"],
     );
     held(
         "stacked",
         &["batch", "seq", "past", "k", "l"],
         &[
-            &format!("k >= seq*{sized} + past*{sized} (node \"make y\" (GatherND))"),
-            "l >= batch*min(seq, 1) (node \"make y\" (GatherND))",
+            "k >= seq + past if batch >= 1 and seq >= 1 (node \"make y\" (GatherND))",
+            "l >= batch if seq >= 1 (node \"make y\" (GatherND))",
         ],
     );
     // `max(n*m, h) >= 1` is taken for granted: the heads of none at all are no quotient.

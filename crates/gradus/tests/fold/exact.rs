@@ -649,7 +649,7 @@ fn runs_have_sizes_that_the_model_needs() {
     let verified = model.verify(&after, RuleSet::default(), &VerifyOptions::default()).unwrap();
     assert_eq!((verified.refused, verified.bindings > 0), (None, true));
     // A size of 0 is tried, and refused by both.
-    assert_eq!(verified.sizes, ["1", "unequal", "equal", "1 to 39"]);
+    assert_eq!(verified.sizes, ["n = 60", "unequal", "equal", "n = 94", "n = 93"]);
 }
 
 /// Without time, nothing is measured.

@@ -175,9 +175,15 @@ pub fn neg(cx: &mut InferContext<'_, '_>) -> InferResult {
     each(cx, Order::Reversed, Symbols::negate)
 }
 
-/// Shape of `Not`: the input's, with `1 - x` for each truth value.
+/// Shape of `Not`: the input's, with `1 - x` for each truth value; of numbers, elements are left
+/// to runs.
 pub fn not(cx: &mut InferContext<'_, '_>) -> InferResult {
-    each(cx, Order::Reversed, |symbols, dim| symbols.subtract(Dim::ONE, dim))
+    if cx.dtype(0).is_none_or(|dtype| dtype == DType::Bool) {
+        return each(cx, Order::Reversed, |symbols, dim| symbols.subtract(Dim::ONE, dim));
+    }
+    // OpenVINO takes numbers too, and tells zeros from others.
+    let dims = cx.dims(0)?;
+    Ok(vec![Fact::Tensor(TensorFact::new(cx.dtype(0), Some(dims)))])
 }
 
 /// Shape of `Relu`: the input's, with elements of at least 0.

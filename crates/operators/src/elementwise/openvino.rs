@@ -102,6 +102,31 @@ pub fn compare(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(facts)
 }
 
+/// Shape of `LogicalAnd`, `LogicalOr` and `LogicalXor`, which take nothing but truth values.
+pub fn logical(cx: &mut InferContext<'_, '_>) -> InferResult {
+    cx.dtype(0).map_or(Ok(()), check_truth)?;
+    compare(cx)
+}
+
+/// Builds a logical operator of two inputs.
+pub fn logical_build(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
+    Ok(Box::new(LogicalOp(both(cx)?)))
+}
+
+#[derive(Debug)]
+struct LogicalOp(Box<dyn Op>);
+
+impl Op for LogicalOp {
+    fn eval(&self, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+        check_truth(cx.tensor(0)?.dtype())?;
+        self.0.eval(cx)
+    }
+}
+
+fn check_truth(dtype: DType) -> Result<()> {
+    if dtype == DType::Bool { Ok(()) } else { Err(errors::dtype(dtype, "bool")) }
+}
+
 /// Integers stay as they are.
 pub fn whole_or_rounded(cx: &mut InferContext<'_, '_>) -> InferResult {
     if cx.dtype(0).is_some_and(DType::is_integer) { Ok(vec![cx.read_fact(0)]) } else { rounding(cx) }

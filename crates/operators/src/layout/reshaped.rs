@@ -9,7 +9,7 @@
 
 use std::sync::Arc;
 
-use crate::dim::{Bounds, Dim, Relation, Symbols};
+use crate::dim::{Bounds, Condition, Dim, Relation, Symbols};
 use crate::fact::{Dims, Elements, Fact, TensorFact};
 use crate::infer::{InferContext, InferError, InferResult};
 use crate::{errors, indices};
@@ -168,6 +168,7 @@ fn may_not_be_zero(
 pub fn reshape_to(cx: &mut InferContext<'_, '_>, target: &[Dim], zero: ZeroSize) -> InferResult {
     let given = cx.known_dims(0);
     let allow_zero = zero != ZeroSize::Copied;
+    let mut taken = Vec::new();
     let mut dims: Vec<Option<Dim>> = Vec::with_capacity(target.len());
     for (axis, &dim) in target.iter().enumerate() {
         let same = given.as_ref().and_then(|given| given.get(axis)).copied();
@@ -191,7 +192,13 @@ pub fn reshape_to(cx: &mut InferContext<'_, '_>, target: &[Dim], zero: ZeroSize)
             _ if cx.symbols().rank(dim).0 == 1 && may_not_be_zero(cx, given.as_deref(), target, axis) => {
                 // 0 next to a dimension of 0 means that.
                 let least = same.map_or(Dim::ONE, |same| cx.min(same, Dim::ONE));
-                cx.assume(dim, Relation::AtLeast, least);
+                if cx.is_cautious() {
+                    cx.assume(dim, Relation::AtLeast, least);
+                } else {
+                    // A run with 0 there may succeed, with another shape.
+                    cx.take_for_granted(dim, Relation::AtLeast, least);
+                    taken.push(Condition::new(dim, Relation::AtLeast, least));
+                }
                 Some(dim)
             }
             // The data may say -1, or 0 for another dimension.
@@ -199,17 +206,28 @@ pub fn reshape_to(cx: &mut InferContext<'_, '_>, target: &[Dim], zero: ZeroSize)
         };
         dims.push(resolved);
     }
+    cx.guarded(&taken, |cx| filled(cx, given.as_deref(), dims, target, zero))
+}
+
+/// The shape with what is left in place of -1; the number of elements stays.
+fn filled(
+    cx: &mut InferContext<'_, '_>,
+    given: Option<&[Dim]>,
+    dims: Vec<Option<Dim>>,
+    target: &[Dim],
+    zero: ZeroSize,
+) -> InferResult {
     let open = dims.iter().filter(|dim| dim.is_none()).count();
     let rest: Vec<_> = dims.iter().flatten().copied().collect();
     // The others may be 0, unless -1 is written.
     let is_quotient = !cx.is_cautious()
         || target.contains(&Dim::Known(-1))
         || rest.iter().all(|&dim| cx.symbols().at_least(dim, 1));
-    let left = match (&given, open) {
+    let left = match (given, open) {
         (Some(given), 1) if is_quotient => Some(quotient(cx, given, &rest, zero)?),
         _ => None,
     };
-    if let Some(given) = &given {
+    if let Some(given) = given {
         let all: Vec<_> = rest.iter().copied().chain(left).collect();
         if all.len() == target.len() {
             let (before, after) = (cx.product(given), cx.product(&all));
