@@ -130,7 +130,7 @@ impl Splice {
     }
 
     /// This splice of what `first` makes of a source, as a splice of the source.
-    ///
+    #[must_use]
     pub fn after(&self, first: &Splice) -> Splice {
         let mut starts = Vec::with_capacity(first.parts.len());
         let mut end = 0;

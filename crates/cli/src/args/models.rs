@@ -177,11 +177,11 @@ pub(crate) enum Emit {
     Python,
     /// Expressions as JSON (docs/json.md).
     Json,
-    /// Arguments of TensorRT's trtexec: smallest, middle and largest shapes.
+    /// Arguments of `TensorRT`'s trtexec: smallest, middle and largest shapes.
     Trtexec,
     /// A config.pbtxt of Triton.
     Triton,
-    /// Options of ONNX Runtime's TensorRT provider.
+    /// Options of ONNX Runtime's `TensorRT` provider.
     Ort,
 }
 

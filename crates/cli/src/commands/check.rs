@@ -136,7 +136,7 @@ fn compare(args: &args::CheckArgs) -> Result<bool, Failure> {
 fn compare_in(args: &args::CheckArgs, runtime: FindRuntime) -> Result<bool, Failure> {
     let (before, after) = (args.limits.open(&args.before)?, args.limits.open(args.second())?);
     let mut options = args.options(&before)?;
-    let before = given::set_in_runtime(before, &after, &args.shapes.set, &mut options.sizes.inputs)?;
+    let before = given::set_in_runtime(&before, &after, &args.shapes.set, &mut options.sizes.inputs)?;
     let mut checks = Vec::with_capacity(args.with.len());
     for name in &args.with {
         let check = before.check_in(&after, &*runtime(name)?, &options);

@@ -194,7 +194,7 @@ fn one(
 ) -> Result<(), Failure> {
     let path = &*of.path;
     let model = args.limits.open(path)?.keep_names(args.keep_names);
-    let model = given::set(model, &args.sizes.shapes.set)?;
+    let model = given::set(&model, &args.sizes.shapes.set)?;
     let to = &given::destination(output, of, model.source().standard)?;
     let begin = Instant::now();
     let folded = model.fold(options).map_err(|error| error.in_file(path.display()))?;

@@ -94,8 +94,8 @@ pub(super) fn values(
 }
 
 /// The model with constants in the place of inputs, from `NAME=VALUE`.
-pub(super) fn set(model: Model, given: &SetArgs) -> Result<Model, Failure> {
-    Ok(model.with_inputs_set(set_values(&model, given, |_| true)?)?)
+pub(super) fn set(model: &Model, given: &SetArgs) -> Result<Model, Failure> {
+    Ok(model.with_inputs_set(set_values(model, given, |_| true)?)?)
 }
 
 /// Two models with constants in the place of inputs that either of them has.
@@ -109,7 +109,7 @@ pub(super) fn set_both([first, second]: [Model; 2], given: &SetArgs) -> Result<[
 /// A model that runs here, and one that a runtime reads from its file: inputs of the first alone
 /// become constants, and those of the second are given to the runs.
 pub(super) fn set_in_runtime(
-    first: Model,
+    first: &Model,
     second: &Model,
     given: &SetArgs,
     inputs: &mut HashMap<String, InputFact>,
@@ -121,7 +121,7 @@ pub(super) fn set_in_runtime(
             return Err(usage(format!("input \"{name}\" is given twice")).into());
         }
     }
-    let of_first = set_values(&first, given, |name| !has(second, name))?;
+    let of_first = set_values(first, given, |name| !has(second, name))?;
     Ok(first.with_inputs_set(of_first)?)
 }
 

@@ -136,7 +136,7 @@ fn one(
     let path = &*of.path;
     let set = &args.sizes.shapes.set;
     let (model, other) = match &args.compare {
-        None => (given::set(args.limits.open(path)?, set)?, None),
+        None => (given::set(&args.limits.open(path)?, set)?, None),
         Some(other) => {
             let [model, other] = given::set_both([args.limits.open(path)?, args.limits.open(other)?], set)?;
             (model, Some(other))

@@ -29,6 +29,7 @@ impl Model {
     }
 
     /// The model with another main graph.
+    #[must_use]
     pub fn with_graph(&self, graph: Graph) -> Model {
         Model {
             standard: self.standard,

@@ -62,7 +62,7 @@ fn one(
 ) -> Result<(), Failure> {
     let path = &*of.path;
     let model = args.limits.open(path)?.keep_names(args.keep_names);
-    let model = given::set(model, &args.sizes.shapes.set)?;
+    let model = given::set(&model, &args.sizes.shapes.set)?;
     if let Some(form) = args.emit {
         return contract::emit(form, args.output.as_deref(), of, &model, options, out);
     }

@@ -48,7 +48,9 @@ pub fn edit_model(bytes: &Bytes, before: &Model, after: &Model) -> Result<Splice
     })?;
     out.copy(end);
     let added = after.opsets.get(before.opsets.len()..).unwrap_or_default();
-    added.iter().for_each(|(domain, version)| out.write(|out| import(out, domain, *version)));
+    for (domain, version) in added {
+        out.write(|out| import(out, domain, *version));
+    }
     Ok(out)
 }
 
@@ -211,7 +213,8 @@ impl<'a> Editor<'a> {
                     }
                 }
             } else if let Some(port) = numbers.ports.iter().position(|port| *port == number) {
-                let (old, new) = ports[port].next().ok_or_else(not_the_file)?;
+                let both = ports.get_mut(port).and_then(Iterator::next);
+                let (old, new) = both.ok_or_else(not_the_file)?;
                 info(&mut out, &field, Some(before.value(*old)), after.value(*new), false)?;
             } else {
                 out.copy(field.start..field.end);
@@ -377,8 +380,8 @@ impl<'a> Editor<'a> {
             _ = self.elsewhere.set(all);
         }
         let all = self.elsewhere.get().map(Vec::as_slice).unwrap_or_default();
-        let found = all.binary_search_by_key(&at, |stored| stored.at).map_err(|_| not_the_file())?;
-        Ok(all[found])
+        let found = all.binary_search_by_key(&at, |stored| stored.at).ok();
+        found.and_then(|found| all.get(found).copied()).ok_or_else(not_the_file)
     }
 }
 

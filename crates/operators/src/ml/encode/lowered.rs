@@ -10,7 +10,7 @@ use crate::lowering::terms::{cast, ints, of, pick};
 use crate::lowering::{LoweredValue, Lowering, int};
 use crate::ml::lowered::rounded;
 
-/// Writes OneHotEncoder for categories that are integers.
+/// Writes `OneHotEncoder` for categories that are integers.
 pub fn one_hot(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let categories = l.attributes.ints("cats_int64s")?.unwrap_or(&[]).to_vec();
     if categories.is_empty() || l.dtype_of(0)? == DType::String {
