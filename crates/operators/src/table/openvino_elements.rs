@@ -457,8 +457,8 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = &[
     openvino("Xor", Exact)
         .words(&[words::BROADCAST])
         .meaning("Xor")
-        .infer(elementwise::openvino::compare)
+        .infer(elementwise::openvino::logical)
         .operation(Operation::Xor)
-        .build(elementwise::openvino::both)
+        .build(elementwise::openvino::logical_build)
         .becomes("Xor", "", |l| elementwise::to_onnx::binary(l, "Xor")),
 ];
