@@ -19,7 +19,8 @@ use crate::args::Args;
 /// The variable by which a shell asks. Its value is the name of the shell.
 const VARIABLE: &str = "GRADUS_COMPLETE";
 
-/// Shells that complete. Zsh, fish and Elvish quote what they insert; the others are [`PlainCompleter`].
+/// Shells that complete. Zsh, fish and Elvish quote what they insert; the others are
+/// [`PlainCompleter`].
 pub(crate) const SHELLS: Shells<'static> =
     Shells(&[&PlainCompleter(&Bash), &Elvish, &Fish, &PlainCompleter(&Powershell), &Zsh]);
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::sum::{Sum, Term, floor};
-use super::{Atom, AtomId, Dim, Factor, Symbols};
+use super::{Atom, AtomId, Bounds, Dim, Factor, Symbols};
 
 /// How two expressions are related.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -66,6 +66,17 @@ impl Condition {
     pub const fn new(left: Dim, relation: Relation, right: Dim) -> Condition {
         Condition { left, relation, right }
     }
+
+    /// The bounds that it gives its first expression, where the second is a number.
+    pub fn bounds(&self) -> Option<Bounds> {
+        let number = self.right.known()?;
+        match self.relation {
+            Relation::Equal => Some(Bounds::exactly(number)),
+            Relation::AtMost => Some(Bounds::between(None, Some(number))),
+            Relation::AtLeast => Some(Bounds::between(Some(number), None)),
+            Relation::Broadcast | Relation::NotEqual => None,
+        }
+    }
 }
 
 /// How a number is related to another where a multiple of it is related to a rest.
@@ -112,8 +123,8 @@ impl Symbols {
         self.without_common_terms(&condition).unwrap_or(condition)
     }
 
-    /// The condition without terms that both sides have, if that is shorter: `total >= past + seq` for
-    /// `b*total >= b*total - total + past + seq`.
+    /// The condition without terms that both sides have, if that is shorter: `total >= past + seq`
+    /// for `b*total >= b*total - total + past + seq`.
     fn without_common_terms(&mut self, condition: &Condition) -> Option<Condition> {
         let Condition { left, relation, right } = *condition;
         if relation == Relation::Broadcast || left.known().is_some() || right.known().is_some() {

@@ -281,8 +281,8 @@ impl Symbols {
         }
     }
 
-    /// Gives a symbol that was made for something unknown the name by which others know it; false if
-    /// it is none of these, or the name is one of another.
+    /// Gives a symbol that was made for something unknown the name by which others know it; false
+    /// if it is none of these, or the name is one of another.
     pub fn rename(&mut self, dim: Dim, name: &str) -> bool {
         let Some(index) = self.as_symbol_index(dim) else { return false };
         let at = gradus_core::convert::usize_of_u32(index);

@@ -1,5 +1,5 @@
-//! Truth values of comparisons: symbols that are 0 or 1, and the condition that holds where they are
-//! 1.
+//! Truth values of comparisons: symbols that are 0 or 1, and the condition that holds where they
+//! are 1.
 
 use std::sync::Arc;
 
@@ -27,8 +27,8 @@ impl Symbols {
         }
     }
 
-    /// The condition that holds if and only if a truth value is 1, where that is known: one that was
-    /// noted of it or of its opposite, or that an expression of inputs is above zero.
+    /// The condition that holds if and only if a truth value is 1, where that is known: one that
+    /// was noted of it or of its opposite, or that an expression of inputs is above zero.
     pub fn condition_if(&mut self, truth: Dim) -> Option<Condition> {
         let noted = |this: &Symbols, dim: Dim| this.truths.get(&this.as_symbol_index(dim)?).copied();
         if let Some(condition) = noted(self, truth) {

@@ -57,12 +57,12 @@ impl Model {
         Ok(self.with_source(source))
     }
 
-    /// The model with constants in the place of inputs: as if it had been written with them. Its file
-    /// has an initializer (ONNX) or a `Const` (OpenVINO) for each.
+    /// The model with constants in the place of inputs: as if it had been written with them. Its
+    /// file has an initializer (ONNX) or a `Const` (OpenVINO) for each.
     ///
     /// # Errors
-    /// [`Kind::Usage`] if it has no such input, if one is given twice, or if a value is not what the
-    /// model declares or no tensor.
+    /// [`Kind::Usage`] if it has no such input, if one is given twice, or if a value is not what
+    /// the model declares or no tensor.
     ///
     /// ```
     /// use gradus::{Model, Shape, Tensor};

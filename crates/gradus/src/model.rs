@@ -273,8 +273,8 @@ impl Model {
     }
 
     /// The model whose graphs are those of another that was [made of it](Model::fold): one that was
-    /// read from a file is written in memory and read again; elements of constants stay in the files
-    /// that they are in.
+    /// read from a file is written in memory and read again; elements of constants stay in the
+    /// files that they are in.
     ///
     /// # Errors
     /// [`Kind::Unsupported`] if models like it are not written.

@@ -35,8 +35,8 @@ pub(crate) struct ShapeArgs {
 #[derive(Clone, Debug, ClapArgs)]
 #[command(next_help_heading = "Sizes of inputs")]
 pub(crate) struct SetArgs {
-    /// A constant in the place of an input: NAME=VALUE or NAME=FILE, as `gradus run` takes an input.
-    /// The model is then one that was written with it, also where it is saved.
+    /// A constant in the place of an input: NAME=VALUE or NAME=FILE, as `gradus run` takes an
+    /// input. The model is then one that was written with it, also where it is saved.
     #[arg(long = "set", value_name = "NAME=VALUE|FILE")]
     pub(crate) set: Vec<String>,
 }
@@ -60,7 +60,7 @@ pub(crate) struct AssumeArgs {
     #[arg(long = "min", value_name = "NAME=NUMBER")]
     pub(crate) least: Vec<String>,
 
-    /// Assume that a symbol is one of the numbers from the first to the last: `--range seq=1..4096`.
+    /// Assume that a symbol is a number from the first to the last: `--range seq=1..4096`.
     #[arg(long = "range", value_name = "NAME=FIRST..LAST")]
     pub(crate) ranges: Vec<String>,
 

@@ -196,8 +196,8 @@ pub(super) fn read_input(
     put(model, into, name, read_value(model, ("--input", name), text, seed, limits)?)
 }
 
-/// Reads the value of an input, from the text after `NAME=` of an option; a random one has numbers of
-/// the seed.
+/// Reads the value of an input, from the text after `NAME=` of an option; a random one has numbers
+/// of the seed.
 pub(super) fn read_value(
     model: &Model,
     (option, name): (&str, &str),

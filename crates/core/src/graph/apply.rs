@@ -44,12 +44,12 @@ impl Model {
 }
 
 impl Graph {
-    /// The graph that an edit makes of it; `version` is that of the operator set of new nodes, where
-    /// nodes do not name it.
+    /// The graph that an edit makes of it; `version` is that of the operator set of new nodes,
+    /// where nodes do not name it.
     ///
     /// # Errors
-    /// [`Kind::Unsupported`] if the edit is about another graph, [`Kind::Graph`] if what it makes is
-    /// not well formed.
+    /// [`Kind::Unsupported`] if the edit is about another graph, [`Kind::Graph`] if what it makes
+    /// is not well formed.
     pub fn apply(&self, edit: &Edit, version: Option<i64>) -> Result<Graph> {
         Application::new(Builder::new(&self.name), version, self, &edit.nodes).graph(
             self,

@@ -99,11 +99,16 @@ impl Symbols {
     /// let mut symbols = gradus_dims::Symbols::default();
     /// let given = [symbols.parse_condition("a >= b")?, symbols.parse_condition("b >= c")?];
     /// let claim = symbols.parse_condition("a >= c")?;
-    /// assert!(symbols.follows(&given, Some(&claim)));
-    /// assert!(!symbols.follows(&given, None));
+    /// assert!(symbols.follows(&given, Some(&claim), None));
+    /// assert!(!symbols.follows(&given, None, None));
     /// # Ok::<(), gradus_core::Error>(())
     /// ```
-    pub fn follows(&mut self, given: &[Condition], claim: Option<&Condition>) -> bool {
+    pub fn follows(
+        &mut self,
+        given: &[Condition],
+        claim: Option<&Condition>,
+        limits: Option<&Limits>,
+    ) -> bool {
         const SHORT: Strategy = Strategy { systems: 24, products: 0, rests: false };
         let divided = |this: &Symbols, of: &Condition| {
             this.divided(of.left, of.right).filter(|_| of.relation == Relation::Equal)
@@ -114,7 +119,8 @@ impl Symbols {
                 return true;
             }
         }
-        Refuter::new(self, SHORT, &|| false).refutes(given, claim)
+        let stops = || limits.is_some_and(|limits| limits.check().is_err());
+        Refuter::new(self, SHORT, &stops).refutes(given, claim)
     }
 }
 

@@ -494,11 +494,12 @@ impl InferContext<'_, '_> {
         self.pass.assume(Condition::new(a, relation, b), why, || frame.label(node, index));
     }
 
-    /// Notes what the node checks when it runs. No run succeeds of what holds for no sizes.
+    /// Notes what the node checks when it runs. No run succeeds of what holds for no sizes, unless
+    /// it does not apply to all runs.
     pub fn require(&mut self, a: Dim, relation: Relation, b: Dim) {
         let (frame, node, index) = (&*self.frame, self.node, self.index);
         let condition = Condition::new(a, relation, b);
-        if self.pass.shared.symbols.never_holds(&condition) {
+        if self.pass.is_unconditional() && self.pass.shared.symbols.never_holds(&condition) {
             let error = errors::unmet(&self.pass.shared.symbols, &condition);
             return self.pass.problem(frame, node, index, &error);
         }
@@ -512,12 +513,6 @@ impl InferContext<'_, '_> {
         let done = work(self);
         self.pass.shared.guards.truncate(around);
         done
-    }
-
-    /// Notes a condition where the present guards hold, also one that then holds for no sizes.
-    pub(super) fn require_here(&mut self, condition: Condition) {
-        let (frame, node, index) = (&*self.frame, self.node, self.index);
-        self.pass.require(condition, Why::Run, || frame.label(node, index));
     }
 
     /// Notes what the node checks of values that follow from sizes and are not known.

@@ -69,8 +69,8 @@ impl<'m> InferContext<'_, 'm> {
         (of_sizes(min) && of_sizes(max)).then_some(Extremes { min, max, attained: true })
     }
 
-    /// What is known of the elements of an input in another order, each as often as it is there or
-    /// more often: of some of them only, if not all are kept.
+    /// The smallest and the largest element of an input in another order, each at least as often as
+    /// it is there: of some of them only, if not all are kept.
     pub fn moved(&mut self, input: usize, all: bool) -> Elements {
         let Some(extremes) = self.extremes(input) else { return Elements::Unknown };
         if all { extremes } else { extremes.of_some() }.elements()
@@ -88,13 +88,13 @@ impl<'m> InferContext<'_, 'm> {
         Some(vec![if count == 1 { all } else { all.of_some() }; count])
     }
 
-    /// Notes what the node checks of the elements of a tensor of these dimensions: that a size is at
-    /// least that, if there are elements.
+    /// Notes that the node checks, if a tensor of these dimensions has elements, that a size is at
+    /// least a number.
     pub fn require_if_any(&mut self, dims: &[Dim], size: Dim, least: Dim) {
         if self.symbols().rank(least).0 > 1 {
             return;
         }
-        let around = self.pass.shared.guards.len();
+        let mut guards = Vec::new();
         for &dim in dims {
             let symbols = self.symbols();
             // Beside a dimension of 0, a multiple of it wants nothing.
@@ -102,20 +102,15 @@ impl<'m> InferContext<'_, 'm> {
                 continue;
             }
             let guard = symbols.shortest(Condition::new(dim, Relation::AtLeast, Dim::ONE));
-            if !self.pass.shared.guards[around..].contains(&Some(guard)) {
-                self.pass.shared.guards.push(Some(guard));
+            if !guards.contains(&guard) {
+                guards.push(guard);
             }
         }
-        if self.pass.shared.guards.len() == around {
-            self.require(size, Relation::AtLeast, least);
-        } else {
-            self.require_here(Condition::new(size, Relation::AtLeast, least));
-        }
-        self.pass.shared.guards.truncate(around);
+        self.guarded(&guards, |cx| cx.require(size, Relation::AtLeast, least));
     }
 
-    /// Notes that each element of an input must lie from one number to another, if they are those of
-    /// an input of the model.
+    /// Notes that each element of an input must lie from one number to another, if they are those
+    /// of an input of the model.
     pub fn require_elements(&mut self, input: usize, min: Dim, max: Dim) {
         if self.pass.depth > 0 || [min, max].iter().any(|&dim| self.symbols().rank(dim).0 > 1) {
             return;
@@ -129,8 +124,8 @@ impl<'m> InferContext<'_, 'm> {
         }
     }
 
-    /// The input of the graph whose elements, each at least once, are those of a value, and the number
-    /// that is added to each.
+    /// The input of the graph whose elements, each at least once, are those of a value, and the
+    /// number that is added to each.
     fn input_of(&mut self, id: ValueId) -> Option<(&'m str, i64)> {
         let (mut id, mut added) = (id, 0i64);
         loop {

@@ -7,6 +7,7 @@
 //! reason.
 
 mod check_sizes;
+mod conditions;
 mod context;
 mod declared;
 mod extremes;
@@ -196,6 +197,9 @@ impl Inference {
     }
 }
 
+/// Maximum number of times that a model is inferred again with sizes that were solved.
+const MAX_ROUNDS: usize = 4;
+
 impl Source {
     /// Facts about every value, from what is given and from what the model declares.
     ///
@@ -217,12 +221,18 @@ impl Source {
             return Ok(inference);
         }
         let mut solved = Solved::default();
-        while solved.extend(&inference)
-            && let Ok(narrower) = self.infer_once(options, &solved)
-        {
-            inference = narrower;
+        for _ in 0..MAX_ROUNDS {
+            if !solved.extend(&inference) {
+                break;
+            }
+            match self.infer_once(options, &solved) {
+                Ok(narrower) => inference = narrower,
+                // The equalities contradict what is given, which is told of the sizes as they are.
+                Err(error) if error.kind() == Kind::Usage => break,
+                Err(error) => return Err(error),
+            }
         }
-        inference.solve();
+        inference.solve(&options.limits.unwrap_or(self.limits()));
         Ok(inference)
     }
 
@@ -233,7 +243,7 @@ impl Source {
     /// As [`Source::infer`].
     pub fn infer_as_declared(&self, options: &InferOptions) -> Result<Inference> {
         let mut inference = self.infer_once(options, &Solved::default())?;
-        inference.solve();
+        inference.solve(&options.limits.unwrap_or(self.limits()));
         Ok(inference)
     }
 

@@ -13,7 +13,7 @@ use gradus_core::{DType, Error, Kind, Limits, Shape, Value};
 use super::InferOptions;
 use super::context::{InferContext, InferError};
 use super::one_node::types_of_any_rank;
-use super::remarks::{ElementRange, ModelCondition, Problem, When, Why, note_once};
+use super::remarks::{ModelCondition, Problem, When, Why, note_once};
 use super::rules::{InferResult, Resolved, resolve};
 use smallvec::SmallVec;
 
@@ -132,7 +132,7 @@ pub struct Shared {
     pub lists: HashSet<Dims>,
     pub assumed: HashSet<Condition>,
     /// Conditions that nodes check, and where.
-    required: HashSet<(When, Condition)>,
+    pub(super) required: HashSet<(When, Condition)>,
     /// Dimensions that are equal in every run under the assumptions: the one that is known by the
     /// other's name from then on.
     pub equal: HashMap<Dim, Dim>,
@@ -804,129 +804,6 @@ impl<'m> Pass<'m> {
         const AXIS: usize = 80;
         self.shared.axes = self.shared.axes.saturating_add(count);
         self.allow("the axes of all values", product(self.shared.axes, AXIS));
-    }
-
-    /// Assumes a condition, without which a run fails or Gradus tells wrong facts: of a graph that
-    /// may not run, it is no condition of the model.
-    pub fn assume(&mut self, condition: Condition, why: Why, node: impl FnOnce() -> String) {
-        if !self.is_unconditional() {
-            return self.require(condition, why, node);
-        }
-        let condition = self.shared.symbols.shortest(condition);
-        let symbols = &mut self.shared.symbols;
-        let least = condition.right.known().filter(|_| condition.relation == Relation::AtLeast);
-        let is_known = least.is_some_and(|least| symbols.never_below(condition.left, least));
-        if is_known || symbols.always_holds(&condition) || !self.shared.assumed.insert(condition) {
-            return;
-        }
-        self.note_condition(condition, When::Always, (why, true), node());
-        if let Some(least) = least.filter(|_| !self.cautious) {
-            self.note_at_least(condition.left, least);
-        }
-    }
-
-    /// Notes that a number is at least another wherever the node runs.
-    pub fn note_at_least(&mut self, dim: Dim, least: i64) {
-        if self.is_unconditional() {
-            self.shared.symbols.raise(dim, least);
-        }
-    }
-
-    /// Notes a condition that a node checks when it runs, or that is taken for granted then: it
-    /// holds in every run that succeeds, or in every run of a graph that may not run.
-    pub fn require(&mut self, condition: Condition, why: Why, node: impl FnOnce() -> String) {
-        let condition = self.shared.symbols.shortest(condition);
-        let when = self.when();
-        if self.shared.unreached > 0
-            || self.shared.required.contains(&(When::Always, condition))
-            || self.shared.assumed.contains(&condition)
-            || self.shared.symbols.always_holds(&condition)
-            || !self.shared.required.insert((when.clone(), condition))
-        {
-            return;
-        }
-        self.note_condition(condition, when, (why, false), node());
-    }
-
-    fn note_condition(&mut self, condition: Condition, when: When, (why, rests): (Why, bool), node: String) {
-        let symbols = &self.shared.symbols;
-        let mut text = symbols.print_condition(&condition);
-        if let Some(guard) = when.text(symbols) {
-            text = format!("{text} if {guard}");
-        }
-        let relation = (when != When::Perhaps).then_some(condition);
-        let elements = None;
-        self.conditions.push(ModelCondition {
-            text,
-            node,
-            relation,
-            elements,
-            when,
-            why,
-            rests,
-            of_sizes: false,
-        });
-    }
-
-    /// The runs in which a check of the present node applies, by the graphs around it.
-    fn when(&self) -> When {
-        let guards = &self.shared.guards;
-        match guards.iter().copied().collect::<Option<Vec<_>>>() {
-            Some(all) if all.is_empty() => When::Always,
-            Some(mut all) => {
-                all.dedup();
-                When::If(all.into())
-            }
-            None => When::Perhaps,
-        }
-    }
-
-    /// Notes the numbers between which the elements of an input must lie.
-    pub fn note_elements(&mut self, elements: ElementRange, node: String) {
-        let at = self.conditions.len();
-        self.note_unchecked(elements.text(&self.shared.symbols), node);
-        if let Some(noted) = self.conditions.get_mut(at) {
-            noted.elements = Some(elements);
-        }
-    }
-
-    /// Notes a condition that sizes of inputs do not decide.
-    pub fn note_unchecked(&mut self, text: String, node: String) {
-        if self.shared.unreached == 0 {
-            let (when, why) = (self.when(), Why::Run);
-            self.conditions.push(ModelCondition {
-                text,
-                node,
-                relation: None,
-                elements: None,
-                when,
-                why,
-                rests: false,
-                of_sizes: false,
-            });
-        }
-    }
-
-    /// Notes that two are equal in every run.
-    pub fn note_equal(&mut self, kept: Dim, other: Dim) {
-        let (kept, other) = (self.representative(kept), self.representative(other));
-        if kept != other && self.is_unconditional() {
-            self.shared.equal.insert(other, kept);
-        }
-    }
-
-    /// The one of all that are equal that stands for them.
-    pub fn representative(&self, dim: Dim) -> Dim {
-        let mut dim = dim;
-        while let Some(&kept) = self.shared.equal.get(&dim) {
-            dim = kept;
-        }
-        dim
-    }
-
-    /// Returns true if what holds here holds in every run.
-    pub fn is_unconditional(&self) -> bool {
-        self.shared.guards.is_empty()
     }
 
     /// The fact, with what the model declares where nothing is inferred. What contradicts it is a

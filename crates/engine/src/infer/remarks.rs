@@ -76,12 +76,12 @@ impl When {
         Some(self.guards()?.iter().map(|relation| symbols.print_condition(relation)).collect())
     }
 
-    /// The relations in words, after the condition; nothing in every run.
-    pub(super) fn text(&self, symbols: &Symbols) -> Option<String> {
+    /// The text of a condition, and of the relations under which it applies.
+    pub(super) fn after(&self, text: String, symbols: &Symbols) -> String {
         match self.texts(symbols) {
-            Some(all) if all.is_empty() => None,
-            Some(all) => Some(all.join(" and ")),
-            None => Some("the node runs".to_owned()),
+            Some(all) if all.is_empty() => text,
+            Some(all) => format!("{text} if {}", all.join(" and ")),
+            None => format!("{text} if the node runs"),
         }
     }
 }
@@ -117,25 +117,28 @@ impl fmt::Display for Why {
 impl ModelCondition {
     /// A condition of inputs that no run checks.
     pub fn declared(text: String, node: &str) -> ModelCondition {
+        let stated = ModelCondition::of_node(text, node.to_owned(), When::Always);
+        ModelCondition { why: Why::Declared, rests: true, of_sizes: true, ..stated }
+    }
+
+    /// A condition in words, without which a run of the node fails.
+    pub(super) fn of_node(text: String, node: String, when: When) -> ModelCondition {
         ModelCondition {
             text,
-            node: node.to_owned(),
+            node,
             relation: None,
             elements: None,
-            when: When::Always,
-            why: Why::Declared,
-            rests: true,
-            of_sizes: true,
+            when,
+            why: Why::Run,
+            rests: false,
+            of_sizes: false,
         }
     }
 
     /// Writes the text of a relation, as its symbols are named now.
     pub(super) fn print(&mut self, symbols: &Symbols) {
         let Some(relation) = &self.relation else { return };
-        self.text = symbols.print_condition(relation);
-        if let Some(guard) = self.when.text(symbols) {
-            self.text = format!("{} if {guard}", self.text);
-        }
+        self.text = self.when.after(symbols.print_condition(relation), symbols);
     }
 
     /// Returns true if it must hold in every run that succeeds.

@@ -1,10 +1,10 @@
-//! Conditions of a model, solved: equalities that make sizes numbers or one another, bounds that are
-//! joined, and conditions that follow from others left out.
+//! Conditions of a model, solved: equalities that make sizes numbers or one another, bounds that
+//! are joined, and conditions that follow from others left out.
 
 use std::collections::{HashMap, HashSet};
 use std::mem::take;
 
-use gradus_core::{Kind, Result};
+use gradus_core::{Kind, Limits, Result};
 
 use super::remarks::{ModelCondition, Problem, When, Why};
 use super::{Inference, SizeAssumptions};
@@ -15,8 +15,8 @@ const MAX_SOLVED: usize = 64;
 /// Maximum number of conditions that are held against one another.
 const MAX_COMPARED: usize = 48;
 
-/// Equalities of sizes of inputs that every run needs: each is the text of a size, and of the number
-/// or the earlier size that it is, with its node.
+/// Equalities of sizes of inputs that every run needs: each is the text of a size, and of the
+/// number or the earlier size that it is, with its node.
 #[derive(Default)]
 pub struct Solved(Vec<Equality>);
 
@@ -37,15 +37,11 @@ impl Solved {
         }
         let symbols = &inference.symbols;
         let is_size = |dim: Dim| symbols.as_symbol(dim).is_some_and(|symbol| symbol.origin == Origin::Input);
-        // Runs of smaller sizes than those taken for granted may succeed, with other shapes.
-        let taken = inference.conditions.iter().filter(|of| of.why == Why::Taken);
-        let taken = taken.filter_map(|of| of.relation).filter(|of| of.relation == Relation::AtLeast);
-        let taken: Vec<_> = taken.collect();
+        let taken = taken(&inference.conditions);
         let found = inference.conditions.iter().filter(|of| of.is_of_every_run()).filter_map(|of| {
-            let Condition { left, relation: Relation::Equal, right } = of.relation? else { return None };
-            let is_solved = is_size(left)
-                && (right.known().is_some() || is_size(right))
-                && !taken.iter().any(|taken| shares_symbols(symbols, of.relation.as_ref(), taken));
+            let relation = of.relation.filter(|relation| !taken.is_about(symbols, relation))?;
+            let Condition { left, relation: Relation::Equal, right } = relation else { return None };
+            let is_solved = is_size(left) && (right.known().is_some() || is_size(right));
             let earlier = symbols.as_symbol_index(right) > symbols.as_symbol_index(left);
             let (size, is) = if earlier { (right, left) } else { (left, right) };
             let text = |dim| symbols.print(dim).to_string();
@@ -82,24 +78,20 @@ impl Solved {
 impl Inference {
     /// Leaves out conditions that follow from others, and brings the narrowest to the front. That
     /// no sizes meet them is a problem.
-    pub(super) fn solve(&mut self) {
+    pub(super) fn solve(&mut self, limits: &Limits) {
         let mut conditions = take(&mut self.conditions);
         let every = conditions.iter().filter(|of| of.is_of_every_run()).filter_map(|of| of.relation);
         let every: HashSet<_> = every.collect();
+        let taken = taken(&conditions);
         let few = conditions.len() <= MAX_COMPARED;
         for of in &mut conditions {
-            // A guard says nothing that holds in every run, or without which the relation holds.
-            if let When::If(guards) = &of.when {
-                let symbols = &mut self.symbols;
-                let mut is_open = |guard: &Condition| {
-                    if every.contains(guard) || symbols.always_holds(guard) {
-                        return false;
-                    }
-                    let (relation, otherwise) = (of.relation.filter(|_| few), symbols.opposite(guard));
-                    let holds = relation.zip(otherwise);
-                    !holds.is_some_and(|(relation, guard)| symbols.follows(&[guard], Some(&relation)))
-                };
-                let open: Vec<_> = guards.iter().filter(|guard| is_open(guard)).copied().collect();
+            if let Some(guards) = of.when.guards().filter(|_| of.why == Why::Run) {
+                let relation = of.relation.filter(|_| few);
+                let mut open = guards.to_vec();
+                open.retain(|guard| {
+                    let holds = every.contains(guard) || self.symbols.always_holds(guard);
+                    !holds && !self.holds_without(guard, relation, limits)
+                });
                 of.when = if open.is_empty() { When::Always } else { When::If(open.into()) };
             }
             if of.why != Why::Declared {
@@ -113,14 +105,22 @@ impl Inference {
         });
         join_bounds(&mut conditions);
         if conditions.len() <= MAX_COMPARED {
-            self.leave_out_implied(&mut conditions);
-            self.find_contradiction(&conditions);
+            self.leave_out_implied(&mut conditions, limits);
+            self.find_contradiction(&conditions, &taken, limits);
         }
         conditions.sort_by_key(place);
         self.conditions = conditions;
     }
 
-    fn leave_out_implied(&mut self, conditions: &mut Vec<ModelCondition>) {
+    /// Returns true if a relation holds where a guard does not.
+    fn holds_without(&mut self, guard: &Condition, relation: Option<Condition>, limits: &Limits) -> bool {
+        let both = relation.zip(self.symbols.opposite(guard));
+        both.is_some_and(|(relation, opposite)| {
+            self.symbols.follows(&[opposite], Some(&relation), Some(limits))
+        })
+    }
+
+    fn leave_out_implied(&mut self, conditions: &mut Vec<ModelCondition>, limits: &Limits) {
         for at in (0..conditions.len()).rev() {
             let Some(relation) = conditions[at].relation.filter(|_| !conditions[at].of_sizes) else {
                 continue;
@@ -133,29 +133,31 @@ impl Inference {
             let others = conditions.iter().enumerate().filter(|(other, of)| {
                 *other != at
                     && of.is_of_every_run()
-                    && shares_symbols(&self.symbols, of.relation.as_ref(), &relation)
+                    && of.relation.is_some_and(|of| shares_symbols(&self.symbols, &of, &relation))
             });
             let guards = conditions[at].when.guards().unwrap_or_default();
             let given = others.filter_map(|(_, of)| of.relation).chain(guards.iter().copied());
             let given: Vec<_> = given.collect();
-            if !given.is_empty() && self.symbols.follows(&given, Some(&relation)) {
+            if !given.is_empty() && self.symbols.follows(&given, Some(&relation), Some(limits)) {
                 conditions.remove(at);
             }
         }
     }
 
-    fn find_contradiction(&mut self, conditions: &[ModelCondition]) {
-        let of_every_run = conditions.iter().filter(|of| of.is_of_every_run() && of.relation.is_some());
-        let mut left: Vec<_> = of_every_run.collect();
+    fn find_contradiction(&mut self, conditions: &[ModelCondition], taken: &Taken, limits: &Limits) {
+        let of_every_run = conditions.iter().filter(|of| of.is_of_every_run());
+        let mut left: Vec<_> = of_every_run
+            .filter(|of| of.relation.is_some_and(|relation| !taken.is_about(&self.symbols, &relation)))
+            .collect();
         let relations = |all: &[&ModelCondition]| all.iter().filter_map(|of| of.relation).collect::<Vec<_>>();
-        if left.len() < 2 || !self.symbols.follows(&relations(&left), None) {
+        if left.len() < 2 || !self.symbols.follows(&relations(&left), None, Some(limits)) {
             return;
         }
         // Conditions without which there still are none are no part of it.
         for at in (0..left.len()).rev() {
             let mut fewer = left.clone();
             fewer.remove(at);
-            if self.symbols.follows(&relations(&fewer), None) {
+            if self.symbols.follows(&relations(&fewer), None, Some(limits)) {
                 left = fewer;
             }
         }
@@ -169,13 +171,29 @@ impl Inference {
     }
 }
 
-/// Returns true if a condition has a symbol of another.
-fn shares_symbols(symbols: &Symbols, of: Option<&Condition>, other: &Condition) -> bool {
+/// Lower bounds that are taken for granted: runs of smaller sizes, which are 0, may succeed with
+/// other shapes, so that no condition on the same sizes is one of every run.
+struct Taken(Vec<Condition>);
+
+fn taken(conditions: &[ModelCondition]) -> Taken {
+    let taken = conditions.iter().filter(|of| of.why == Why::Taken).filter_map(|of| of.relation);
+    Taken(taken.filter(|of| of.relation == Relation::AtLeast).collect())
+}
+
+impl Taken {
+    /// Returns true if a condition has a symbol of one of them.
+    fn is_about(&self, symbols: &Symbols, condition: &Condition) -> bool {
+        self.0.iter().any(|taken| shares_symbols(symbols, taken, condition))
+    }
+}
+
+/// Returns true if two conditions are about one symbol.
+fn shares_symbols(symbols: &Symbols, a: &Condition, b: &Condition) -> bool {
     let names = |of: &Condition| -> HashSet<_> {
         let sides = [of.left, of.right].into_iter();
         sides.flat_map(|dim| symbols.symbols_of(dim)).map(|symbol| symbol.name.clone()).collect()
     };
-    of.is_some_and(|of| !names(of).is_disjoint(&names(other)))
+    !names(a).is_disjoint(&names(b))
 }
 
 /// Keeps the narrowest of several lower bounds of an expression, and of several upper ones.

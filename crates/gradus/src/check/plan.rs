@@ -9,7 +9,7 @@ use gradus_core::convert::i64_of;
 use gradus_core::graph::{DeclaredDim, Graph, Type};
 use gradus_core::{Limits, Value};
 
-use crate::dim::{Bounds, Relation, Symbols};
+use crate::dim::{Bounds, Symbols};
 use gradus_engine::infer::{InferOptions, Inference, InputFact, Sizes, nameless_axes};
 
 /// The usual sizes of open dimensions.
@@ -100,16 +100,10 @@ pub(crate) fn needed(inference: &Inference) -> Needed {
     for condition in
         inference.conditions().iter().filter(|of| of.is_of_every_run()).filter_map(|of| of.relation)
     {
-        let (Some(symbol), Some(number)) =
-            (inference.symbols().as_symbol(condition.left), condition.right.known())
+        let (Some(symbol), Some(bounds)) =
+            (inference.symbols().as_symbol(condition.left), condition.bounds())
         else {
             continue;
-        };
-        let bounds = match condition.relation {
-            Relation::AtLeast => Bounds::between(Some(number), None),
-            Relation::AtMost => Bounds::between(None, Some(number)),
-            Relation::Equal => Bounds::exactly(number),
-            Relation::Broadcast | Relation::NotEqual => continue,
         };
         let known = needed.entry(symbol.name.to_string()).or_insert(Bounds::ANY);
         *known = known.and(bounds);

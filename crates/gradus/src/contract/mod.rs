@@ -2,9 +2,9 @@
 //! be written as functions of other languages.
 //!
 //! A contract accepts sizes only if every condition that inference knows holds: declared sizes,
-//! axes that share a symbol, and [what nodes need](Inference::conditions). What depends on the data cannot be decided by sizes:
-//! such conditions are [listed](Contract::unchecked), and such sizes of outputs are
-//! [ranges](OutputSize::Between).
+//! axes that share a symbol, and [what nodes need](Inference::conditions). What depends on the data
+//! cannot be decided by sizes: such conditions are [listed](Contract::unchecked), and such sizes of
+//! outputs are [ranges](OutputSize::Between).
 
 mod names;
 mod profiles;

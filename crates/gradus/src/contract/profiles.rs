@@ -1,20 +1,19 @@
-//! Shapes that a model runs with, for programs that are prepared for a range of shapes: the smallest
-//! ones, those between, and the largest ones, each of which meets all conditions.
+//! Shapes that a model runs with, for programs that are prepared for a range of shapes: the
+//! smallest ones, those between, and the largest ones, each of which meets all conditions.
 
 use std::fmt::Write as _;
 use std::str::FromStr;
 
-use gradus_core::graph::Standard;
+use gradus_core::graph::{Standard, Type};
 use gradus_core::text::name_in_message;
 use gradus_core::{DType, Error, Kind, Result};
 
 use super::{Contract, ContractOutput, OutputSize};
-use crate::dim::{Condition, Dim};
-use crate::fact::Fact;
+use crate::dim::{Bounds, Condition, Dim};
 use crate::model::Model;
 use gradus_engine::infer::InferOptions;
 
-/// Most values of a size that are tried, and most points.
+/// Maximum numbers of values of a size, and of points, that are tried.
 const MAX_VALUES: usize = 64;
 const MAX_POINTS: usize = 1 << 16;
 
@@ -58,12 +57,12 @@ impl FromStr for Deployment {
 }
 
 impl Contract {
-    /// The shapes of each input that has an axis, at sizes within bounds that meet all conditions: the
-    /// smallest sizes, from 1 on, those in the middle, and the largest ones.
+    /// The shapes of each input that has an axis, at sizes within bounds that meet all conditions:
+    /// the smallest sizes, from 1 on, those in the middle, and the largest ones.
     ///
     /// # Errors
-    /// [`Kind::Usage`] if a size has no upper bound; [`Kind::Unsupported`] if no sizes are found that
-    /// meet all conditions.
+    /// [`Kind::Usage`] if a size has no upper bound; [`Kind::Unsupported`] if no sizes are found
+    /// that meet all conditions.
     ///
     /// ```
     /// use gradus::infer::InferOptions;
@@ -115,22 +114,14 @@ impl Contract {
 
     /// The bounds of a size, from 1 on, by the conditions that compare it with a number.
     fn bounds_of(&self, dim: Dim) -> (i64, Option<i64>) {
-        use crate::dim::{Bounds, Relation};
         let always = self.conditions.iter().filter(|of| of.when.is_empty()).map(|of| of.condition);
-        let bounds = always.filter(|of| of.left == dim).fold(self.symbols.bounds(dim), |bounds, of| {
-            let Some(number) = of.right.known() else { return bounds };
-            match of.relation {
-                Relation::Equal => bounds.and(Bounds::exactly(number)),
-                Relation::AtMost => bounds.and(Bounds::between(None, Some(number))),
-                Relation::AtLeast => bounds.and(Bounds::between(Some(number), None)),
-                Relation::Broadcast | Relation::NotEqual => bounds,
-            }
-        });
+        let about = always.filter(|of| of.left == dim).filter_map(|of| of.bounds());
+        let bounds = about.fold(self.symbols.bounds(dim), Bounds::and);
         (bounds.lower().unwrap_or(0).max(1), bounds.upper())
     }
 
-    /// The first combination of values that meets all conditions, with the earlier values of earlier
-    /// names.
+    /// The first combination of values that meets all conditions, with the earlier values of
+    /// earlier names.
     fn first_point(&self, names: &[&str], values: &[Vec<i64>]) -> Result<Vec<i64>> {
         let mut at = vec![0; values.len()];
         let mut refused = None;
@@ -193,8 +184,8 @@ impl Model {
     /// which the model runs. The title is the name of the model there.
     ///
     /// # Errors
-    /// As [`Model::contract`] and [`Contract::profiles`]; [`Kind::Unsupported`] if a name, a type or a
-    /// rank has no place in the notation.
+    /// As [`Model::contract`] and [`Contract::profiles`]; [`Kind::Unsupported`] if a name, a type
+    /// or a rank has no place in the notation.
     pub fn deployment(&self, options: &InferOptions, to: Deployment, title: &str) -> Result<String> {
         let contract = self.contract(options)?;
         let profiles = contract.profiles()?;
@@ -234,8 +225,8 @@ fn listed(profiles: &[Profile], names: [&str; 3], between: &str) -> Result<Strin
     Ok(all.join(between) + "\n")
 }
 
-/// The configuration of a model for Triton. Where all inputs and outputs begin with one size that no
-/// other axis has, that is the batch.
+/// The configuration of a model for Triton. Where all inputs and outputs begin with one size that
+/// no other axis has, that is the batch.
 fn triton(model: &Model, contract: &Contract, profiles: &[Profile], title: &str) -> Result<String> {
     let batch = batch(contract);
     let most = batch.and_then(|_| Some(profiles.first()?.max[0]));
@@ -279,19 +270,18 @@ fn triton(model: &Model, contract: &Contract, profiles: &[Profile], title: &str)
         Ok::<_, Error>(())
     };
     let graph = model.graph();
-    let inference = model.infer_as_declared(&InferOptions::default())?;
-    for &id in graph.inputs().iter().filter(|id| graph.constant(**id).is_none()) {
-        let name = &graph.value(id).name;
+    for info in graph.inputs().iter().filter(|id| graph.constant(**id).is_none()).map(|&id| graph.value(id)) {
         let fixed = |profile: &Profile| {
             let sizes = profile.min.iter().zip(&profile.max);
             sizes.map(|(min, max)| if min == max { *min } else { -1 }).collect()
         };
-        let dims = profiles.iter().find(|profile| profile.name == **name).map(fixed);
-        let Fact::Tensor(tensor) = inference.fact(id) else {
-            put("input", name, None, None)?;
-            continue;
+        let dims = profiles.iter().find(|profile| profile.name == *info.name).map(fixed);
+        let (dtype, rank) = match &info.declared {
+            Some(Type::Tensor(dtype, sizes)) => (*dtype, sizes.as_ref().map(Vec::len)),
+            _ => (None, None),
         };
-        put("input", name, tensor.dtype, dims.or_else(|| (tensor.rank() == Some(0)).then(Vec::new)))?;
+        // A tensor without axes has no profile.
+        put("input", &info.name, dtype, dims.or_else(|| (rank == Some(0)).then(Vec::new)))?;
     }
     for ContractOutput { name, dtype, shape, .. } in &contract.outputs {
         let size = |size: &OutputSize| match size {

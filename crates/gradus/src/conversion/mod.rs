@@ -88,7 +88,8 @@ pub struct Converted {
     origins: Vec<usize>,
 }
 
-/// What conversions of a model of Paddle into several operator sets have in common.
+/// Inference and the newest form of a model of Paddle, shared by conversions into several operator
+/// sets.
 #[derive(Default)]
 struct Tried {
     inference: Option<Inference>,
@@ -280,7 +281,7 @@ impl Model {
         newest.and_then(|newest| newest.then(self.source(), to, &older)).or(direct)
     }
 
-    /// What is known of the model before it is converted.
+    /// Inference of the model before it is converted.
     fn inferred(&self, options: &ConvertOptions) -> Result<Inference> {
         self.allow_each(self.limits(), BYTES_OF_VALUE)?;
         let mut given = InferOptions::default().cautiously();

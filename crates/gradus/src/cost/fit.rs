@@ -20,8 +20,8 @@ pub struct Fit {
     pub most: Option<i64>,
     /// Bytes of constants, inputs and values of nodes at that value, or at the smallest one.
     pub bytes: u128,
-    /// The condition, and its node, that the next value does not meet though it fits; nothing where it
-    /// does not fit.
+    /// The condition, and its node, that the next value does not meet though it fits; nothing where
+    /// it does not fit.
     pub limit: Option<(String, String)>,
 }
 
@@ -166,17 +166,10 @@ impl Cost {
     fn range(&self, name: &str) -> (i64, i64) {
         let symbols = self.inference.symbols();
         let dim = symbols.find(name);
-        let mut bounds = dim.map_or(Bounds::ANY, |dim| symbols.bounds(dim));
+        let own = dim.map_or(Bounds::ANY, |dim| symbols.bounds(dim));
         let always = self.conditions(name).filter(|(_, guards, _)| guards.is_empty());
-        for Condition { left, relation, right } in always.map(|(.., relation)| relation) {
-            let Some(bound) = right.known().filter(|_| Some(left) == dim) else { continue };
-            bounds = bounds.and(match relation {
-                Relation::Equal => Bounds::exactly(bound),
-                Relation::AtMost => Bounds::between(None, Some(bound)),
-                Relation::AtLeast => Bounds::between(Some(bound), None),
-                Relation::Broadcast | Relation::NotEqual => continue,
-            });
-        }
+        let about = always.filter(|(.., relation)| Some(relation.left) == dim);
+        let bounds = about.filter_map(|(.., relation)| relation.bounds()).fold(own, Bounds::and);
         (bounds.lower().unwrap_or(0).max(1), bounds.upper().unwrap_or(i64::MAX))
     }
 

@@ -232,8 +232,8 @@ impl Model {
         Ok(u64_of(splice.len()))
     }
 
-    /// Reads a model that was written: readers are lenient about what no output needs, but the edit may
-    /// need it.
+    /// Reads a model that was written: readers are lenient about what no output needs, but the edit
+    /// may need it.
     fn read_again(&self, bytes: &Bytes, files: Arc<dyn Files>) -> Result<()> {
         // It is as large as the model that was read within the limits.
         let mut limits = Limits::DEFAULT;

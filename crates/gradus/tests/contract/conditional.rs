@@ -5,8 +5,8 @@ use gradus::{DType, Model, Shape, Tensor};
 
 use crate::common::sketch::Sketch;
 
-/// Values of a model of `x`, of `batch` by `seq` elements, and `cache` of `past` rows: a table of 16 rows,
-/// `past` to `past + seq` as `row`, and 0 to `batch` as `column`.
+/// Values of a model of `x`, of `batch` by `seq` elements, and `cache` of `past` rows: a table of
+/// 16 rows, `past` to `past + seq` as `row`, and 0 to `batch` as `column`.
 fn grid() -> Sketch {
     Sketch::new()
         .input("x", DType::F32, &["batch", "seq"])

@@ -2,7 +2,7 @@
 
 use gradus::DType;
 use gradus::graph::Content;
-use gradus::infer::{InferOptions, Inference};
+use gradus::infer::{InferOptions, Inference, Why};
 
 use crate::common::sketch::Sketch;
 
@@ -151,6 +151,29 @@ fn no_sizes_are_a_problem() {
     let (conditions, problems, _) = told(apart);
     assert_eq!(problems, [""; 0]);
     assert_eq!(conditions, ["m == 16", "n == 1"]);
+}
+
+/// For n = 0, the shape [0] of a Reshape is that of its input, so that what holds for others is no
+/// size that a formula has, and no contradiction: it rests on what is taken for granted.
+#[test]
+fn sizes_of_zero_that_mean_another_are_no_contradiction() {
+    let model = x(&["n"])
+        .constant("two", gradus::Tensor::vector(&[1i64, 2]))
+        .constant("three", gradus::Tensor::vector(&[1i64, 2, 3]))
+        .node("Shape", &["x"], &["shape"])
+        .node("Reshape", &["two", "shape"], &["a"])
+        .node("Reshape", &["three", "shape"], &["y"])
+        .output("a", DType::I64, &[])
+        .output("y", DType::I64, &[])
+        .model();
+    let empty = gradus::Tensor::zeros(DType::F32, gradus::Shape::new([0]).unwrap()).unwrap();
+    assert!(model.run([("x".to_owned(), empty)]).is_ok());
+    let inference = model.infer(&InferOptions::default()).unwrap();
+    assert_eq!(inference.problems(), []);
+    let texts: Vec<_> = inference.conditions().iter().map(|of| &*of.text).collect();
+    assert_eq!(texts, ["n == 2", "n == 3", "n >= 1"]);
+    assert_eq!(inference.conditions()[2].why, Why::Taken);
+    assert_eq!(inference.describe(inference.fact(model.value("x").unwrap())), "float32[n]");
 }
 
 #[test]

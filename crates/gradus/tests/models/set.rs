@@ -43,7 +43,7 @@ fn files_have_constants_in_the_place_of_inputs() {
             assert_eq!(positions(&model, &[("start", 1.0), (limit, 6.0)]), want, "{file}");
         }
     }
-    // Of an IR that had no constants, the others are as they were.
+    // Other inputs of an IR that had no constants are as they were.
     let text = std::fs::read_to_string(folder.join("m.xml")).unwrap();
     let layer = text.split("<layer ").find(|layer| layer.contains("name=\"step\"")).unwrap();
     assert!(layer.contains("type=\"Const\"") && layer.contains("shape=\"\""), "{layer}");

@@ -11,7 +11,8 @@ import numpy as np
 
 from . import _native
 from ._dlpack import as_array
-from ._models import Dim, Inference, Model, TensorType, Type
+from ._inference import Inference, TensorType, Type
+from ._models import Dim, Model
 from .errors import DTypeError, UsageError
 
 __all__ = ["Graph", "Symbolic"]

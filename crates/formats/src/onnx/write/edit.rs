@@ -19,8 +19,8 @@ use crate::onnx::fields::{
 };
 use crate::wire::{ByteSpan, Field};
 
-/// The file that `bytes`, of which `before` was read, becomes where its graphs are those of `after`.
-/// Nodes and constants of `after` that have a position are those of the file.
+/// The file that `bytes`, of which `before` was read, becomes where its graphs are those of
+/// `after`. Nodes and constants of `after` that have a position are those of the file.
 ///
 /// # Errors
 /// As [`super::super::read_model`], where the bytes are not the model; [`Kind::Unsupported`] if
@@ -314,8 +314,8 @@ impl<'a> Editor<'a> {
         Ok((!same).then_some(out))
     }
 
-    /// An attribute of a node, which may be one of the call in place of a reference; true if it is as
-    /// it stands in the file.
+    /// An attribute of a node, which may be one of the call in place of a reference; true if it is
+    /// as it stands in the file.
     fn attribute<'g>(
         &self,
         out: &mut Splice,

@@ -12,7 +12,7 @@ use crate::onnx::fields::{graph_proto, node_proto};
 /// `GraphProto`; long constants go to a file next to it, if there is one.
 ///
 /// # Errors
-/// Whatever is wrong with a constant that must be read first.
+/// Errors of a constant that must be read first.
 pub(super) fn graph(out: &mut Splice, graph: &Graph, mut beside: Option<&mut DataFile<'_>>) -> Result<()> {
     for content in graph.order().iter().filter_map(|&index| graph.nodes().get(index)) {
         out.message_of(graph_proto::NODE, |out| node(out, graph, content))?;
@@ -53,7 +53,7 @@ pub(super) fn constant(out: &mut Splice, name: &str, constant: &Constant) -> Res
 /// `NodeProto`.
 ///
 /// # Errors
-/// Whatever is wrong with a constant that must be read first.
+/// Errors of a constant that must be read first.
 pub(super) fn node(out: &mut Splice, graph: &Graph, node: &Node) -> Result<()> {
     let OperatorId { domain, name, overload } = &node.operator;
     out.write(|out| {

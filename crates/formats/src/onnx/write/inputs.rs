@@ -11,8 +11,8 @@ use crate::onnx::fields::{graph_proto, model_proto, node_proto, tensor_proto, va
 use crate::wire::{ByteSpan, Field};
 
 /// The file that `bytes` becomes where inputs of the main graph are initializers with these
-/// elements; or `Constant` nodes, where initializers would have to be inputs. An initializer that an
-/// input had as its default is removed.
+/// elements; or `Constant` nodes, where initializers would have to be inputs. An initializer that
+/// an input had as its default is removed.
 ///
 /// # Errors
 /// As [`super::super::read_model`], where the bytes are not the model.

@@ -1,0 +1,105 @@
+//! Conditions that a pass notes: what nodes check, what is taken for granted, and where it applies.
+
+use super::pass::Pass;
+use super::remarks::{ElementRange, ModelCondition, When, Why};
+use crate::dim::{Condition, Dim, Relation};
+
+impl Pass<'_> {
+    /// Assumes a condition, without which a run fails or Gradus tells wrong facts: of a graph that
+    /// may not run, it is no condition of the model.
+    pub fn assume(&mut self, condition: Condition, why: Why, node: impl FnOnce() -> String) {
+        if !self.is_unconditional() {
+            return self.require(condition, why, node);
+        }
+        let condition = self.shared.symbols.shortest(condition);
+        let symbols = &mut self.shared.symbols;
+        let least = condition.right.known().filter(|_| condition.relation == Relation::AtLeast);
+        let is_known = least.is_some_and(|least| symbols.never_below(condition.left, least));
+        if is_known || symbols.always_holds(&condition) || !self.shared.assumed.insert(condition) {
+            return;
+        }
+        self.note_condition(condition, When::Always, (why, true), node());
+        if let Some(least) = least.filter(|_| !self.cautious) {
+            self.note_at_least(condition.left, least);
+        }
+    }
+
+    /// Notes that a number is at least another wherever the node runs.
+    pub fn note_at_least(&mut self, dim: Dim, least: i64) {
+        if self.is_unconditional() {
+            self.shared.symbols.raise(dim, least);
+        }
+    }
+
+    /// Notes a condition that a node checks when it runs, or that is taken for granted then: it
+    /// holds in every run that succeeds, or in every run of a graph that may not run.
+    pub fn require(&mut self, condition: Condition, why: Why, node: impl FnOnce() -> String) {
+        let condition = self.shared.symbols.shortest(condition);
+        let when = self.when();
+        if self.shared.unreached > 0
+            || self.shared.required.contains(&(When::Always, condition))
+            || self.shared.assumed.contains(&condition)
+            || self.shared.symbols.always_holds(&condition)
+            || !self.shared.required.insert((when.clone(), condition))
+        {
+            return;
+        }
+        self.note_condition(condition, when, (why, false), node());
+    }
+
+    fn note_condition(&mut self, condition: Condition, when: When, (why, rests): (Why, bool), node: String) {
+        let relation = Some(condition).filter(|_| when != When::Perhaps);
+        let text = when.after(self.shared.symbols.print_condition(&condition), &self.shared.symbols);
+        let noted = ModelCondition::of_node(text, node, when);
+        self.conditions.push(ModelCondition { relation, why, rests, ..noted });
+    }
+
+    /// The runs in which a check of the present node applies, by the graphs around it.
+    fn when(&self) -> When {
+        let guards = &self.shared.guards;
+        match guards.iter().copied().collect::<Option<Vec<_>>>() {
+            Some(all) if all.is_empty() => When::Always,
+            Some(mut all) => {
+                all.dedup();
+                When::If(all.into())
+            }
+            None => When::Perhaps,
+        }
+    }
+
+    /// Notes the numbers between which the elements of an input must lie.
+    pub fn note_elements(&mut self, elements: ElementRange, node: String) {
+        let text = elements.text(&self.shared.symbols);
+        let noted = ModelCondition::of_node(text, node, self.when());
+        self.conditions.push(ModelCondition { elements: Some(elements), ..noted });
+    }
+
+    /// Notes a condition that sizes of inputs do not decide.
+    pub fn note_unchecked(&mut self, text: String, node: String) {
+        if self.shared.unreached == 0 {
+            self.conditions.push(ModelCondition::of_node(text, node, self.when()));
+        }
+    }
+
+    /// Notes that two are equal in every run.
+    pub fn note_equal(&mut self, kept: Dim, other: Dim) {
+        let (kept, other) = (self.representative(kept), self.representative(other));
+        if kept != other && self.is_unconditional() {
+            self.shared.equal.insert(other, kept);
+        }
+    }
+
+    /// The one of all that are equal that stands for them.
+    pub fn representative(&self, dim: Dim) -> Dim {
+        let mut dim = dim;
+        while let Some(&kept) = self.shared.equal.get(&dim) {
+            dim = kept;
+        }
+        dim
+    }
+
+    /// Returns true if what holds here holds in every run.
+    pub fn is_unconditional(&self) -> bool {
+        self.shared.guards.is_empty()
+    }
+}
