@@ -14,7 +14,7 @@ from . import _html, _native
 from ._check import CheckReport, NodeCheck, OutputCheck, RuntimeReport
 from ._compare import Portability
 from ._cost import Cost
-from ._inference import Condition, Inference, MapType, OptionalType, SequenceType, TensorType, UnknownType
+from ._inference import Condition, Inference, MapType, OptionalType, SequenceType, TensorType, Type, UnknownType
 from ._native import Dim
 from ._reports import ConversionNote, ConversionReport, FoldReport, Kept
 from ._runtimes import RUNTIMES
