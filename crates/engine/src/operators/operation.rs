@@ -36,6 +36,18 @@ pub enum Operation {
 }
 
 impl Operation {
+    /// Checks that both operands have one type. The exponent of a power may have another.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error that names the type of the second and the wanted one.
+    pub fn check_types(self, first: DType, second: DType) -> Result<()> {
+        if first == second || self == Self::Pow {
+            return Ok(());
+        }
+        Err(errors::dtype(second, &format!("{first}, as the first input")))
+    }
+
     /// Returns true if the result is bool: comparisons.
     pub fn compares(self) -> bool {
         use Operation::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual, NotEqual};

@@ -107,6 +107,7 @@ impl BinaryOp {
 
     /// The result, if the limits of the run allow its memory.
     fn within(&self, a: &Tensor, b: &Tensor, cx: &EvalContext<'_>) -> Result<Tensor> {
+        self.operation.check_types(a.dtype(), b.dtype())?;
         let (_, shape) = self.shapes(a.shape(), b.shape())?;
         // Elements that are not aligned are copied; those of another type are read as numbers.
         let own = |tensor: &Tensor| byte_len(tensor.dtype(), tensor.shape());

@@ -357,6 +357,9 @@ pub fn modulo(cx: &mut InferContext<'_, '_>) -> InferResult {
 
 /// Shape of an operation on two elements: both inputs broadcast, with the elements it computes.
 pub fn binary_of(cx: &mut InferContext<'_, '_>, operation: Operation) -> InferResult {
+    if let (Some(a), Some(b)) = (cx.dtype(0), cx.dtype(1)) {
+        operation.check_types(a, b)?;
+    }
     let dims: Dims = broadcast_inputs(cx, 0)?.into();
     if matches!(operation, Operation::Div | Operation::FloorDiv | Operation::Mod | Operation::Fmod) {
         require_divisors(cx, &dims);
