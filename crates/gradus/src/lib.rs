@@ -54,6 +54,7 @@ pub mod infer {
 }
 mod model;
 pub mod portability;
+pub mod prove;
 mod run;
 mod save;
 

@@ -100,6 +100,18 @@ pub struct Parting {
 
 type NamedValues = Vec<(String, Value)>;
 
+/// Inputs for which two models return something else.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Witness {
+    /// The inputs of the first model, by name.
+    pub inputs: Vec<(String, Value)>,
+    /// The outputs that differ.
+    pub outputs: Vec<OutputCheck>,
+    /// The first value of both models that differs.
+    pub parting: Option<Parting>,
+}
+
 /// Runs the first model on its inputs, and returns its outputs by name.
 type First<'a> = dyn FnMut(&NamedValues) -> Result<HashMap<String, Value>> + 'a;
 
@@ -170,6 +182,25 @@ impl Model {
         let mut second = |inputs: &NamedValues, _: &[&str]| run(&second, inputs).map(Some);
         let (given, seed) = (&options.sizes, options.seed);
         self.compare_all(other, (given, seed), schedule, &mut first, &mut second)
+    }
+
+    /// Inputs for which outputs of both models differ, if runs of varied sizes find some in time.
+    pub(crate) fn witness(&self, other: &Model, options: &VerifyOptions) -> Result<(usize, Option<Witness>)> {
+        let (first, second) = (self.with_given(&options.sizes)?, other.with_given(&options.sizes)?);
+        let time = TimeBudget::of(options.time);
+        let runs = plan::varied(first.graph(), &options.sizes);
+        let schedule = Schedule { runs, time, goes_on: false };
+        let Compared { runs, outputs, differing, failed, .. } =
+            first.compare_planned(&second, options, schedule)?;
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        let witness = differing.map(|(inputs, renamed)| {
+            let parting = first.parting(&second, &inputs, &renamed);
+            let outputs = outputs.into_iter().filter(|output| !output.is_same()).collect();
+            Witness { inputs, outputs, parting }
+        });
+        Ok((runs, witness))
     }
 
     /// Compares the outputs of this model, which `first` returns by name for random inputs, with

@@ -1,0 +1,106 @@
+//! Attributes of a node as what equal ones alone have: in the newest form, floats by their bits.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use gradus_core::graph::{Content, Strings};
+use gradus_engine::attributes::Attributes;
+use gradus_engine::normalize::Change;
+
+/// The attributes of a node, by name.
+pub type AttributesKey = Vec<(Arc<str>, ContentKey)>;
+
+/// The content of an attribute.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum ContentKey {
+    /// A float, by its bits.
+    Float(u32),
+    /// Floats, by their bits.
+    Floats(Vec<u32>),
+    /// An integer.
+    Int(i64),
+    /// Integers.
+    Ints(Arc<[i64]>),
+    /// Text, however it is stored.
+    Text(Bytes),
+    /// Texts.
+    Texts(Strings),
+    /// A tensor: type, sizes and bytes.
+    Tensor(gradus_core::DType, Vec<usize>, Bytes),
+    /// A meaning of an older version.
+    Older(String),
+}
+
+/// The content of an attribute as a key; nothing for what is compared otherwise.
+pub fn content_key(content: &Content) -> Option<ContentKey> {
+    Some(match content {
+        Content::Float(value) => ContentKey::Float(value.to_bits()),
+        Content::Floats(all) => ContentKey::Floats(all.iter().map(|x| x.to_bits()).collect()),
+        Content::Int(value) => ContentKey::Int(*value),
+        Content::Ints(all) => ContentKey::Ints(all.clone()),
+        Content::Bytes(bytes) => ContentKey::Text(bytes.clone()),
+        Content::Text(text) => ContentKey::Text(Bytes::copy_from_slice(text.as_bytes())),
+        Content::Strings(all) => ContentKey::Texts(all.clone()),
+        Content::Tensor(constant) => {
+            let tensor = constant.tensor().ok()?;
+            let dims = tensor.shape().dims().to_vec();
+            ContentKey::Tensor(tensor.dtype(), dims, tensor.bytes()?.clone())
+        }
+        _ => return None,
+    })
+}
+
+/// The attributes of a node apart from graphs, sorted by name; nothing if one cannot be compared.
+pub fn key(attributes: &Attributes<'_>) -> Option<AttributesKey> {
+    let mut all = AttributesKey::new();
+    for (name, content) in attributes.newest() {
+        if !matches!(content, Content::Graph(_) | Content::Graphs(_)) {
+            all.push((name.into(), content_key(content)?));
+        }
+    }
+    for (change, _) in attributes.form().changes() {
+        match change {
+            // Attributes that became inputs are among the arguments.
+            Change::Default(name, content) | Change::Lacks(name, content)
+                if attributes.get(name).is_some_and(|own| std::ptr::eq(own, content))
+                    || attributes.get(name).is_none() =>
+            {
+                let is_input = attributes
+                    .form()
+                    .changes()
+                    .any(|(other, _)| matches!(other, Change::Input(_, input) if input == name));
+                if !is_input {
+                    all.push(((*name).into(), content_key(content)?));
+                }
+            }
+            Change::Meaning(older) => all.push(("".into(), ContentKey::Older(format!("{older:?}")))),
+            _ => {}
+        }
+    }
+    all.sort_by(|(a, _), (b, _)| a.cmp(b));
+    all.dedup();
+    Some(all)
+}
+
+/// Gives an attribute a value, or removes it.
+pub fn set(key: &mut AttributesKey, name: &str, content: Option<ContentKey>) {
+    key.retain(|(own, _)| &**own != name);
+    if let Some(content) = content {
+        let at = key.partition_point(|(own, _)| &**own < name);
+        key.insert(at, (name.into(), content));
+    }
+}
+
+/// An integer attribute.
+pub fn int(key: &AttributesKey, name: &str) -> Option<i64> {
+    key.iter().find(|(own, _)| &**own == name).and_then(|(_, content)| {
+        if let ContentKey::Int(value) = content { Some(*value) } else { None }
+    })
+}
+
+/// Integers that are an attribute.
+pub fn ints<'a>(key: &'a AttributesKey, name: &str) -> Option<&'a [i64]> {
+    key.iter().find(|(own, _)| &**own == name).and_then(|(_, content)| {
+        if let ContentKey::Ints(all) = content { Some(&**all) } else { None }
+    })
+}

@@ -1,0 +1,145 @@
+//! The pairs of values up to which all is proved.
+
+use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
+use gradus_core::graph::{Graph, ValueId};
+
+use crate::join::place;
+use crate::table::{Term, TermId};
+use crate::terms::Terms;
+use crate::{Side, Unproved};
+
+/// Maximum number of pairs that are looked at.
+const MAX_PAIRS: usize = 1 << 14;
+
+/// Maximum number of pairs that are reported.
+const MAX_REPORTED: usize = 64;
+
+/// Names of values by term, in each model.
+pub struct Names(HashMap<TermId, [Option<ValueId>; 2]>);
+
+impl Names {
+    /// The names of the values of a graph.
+    pub fn of(graph: &Graph, values: &[Option<TermId>]) -> Names {
+        let mut names: HashMap<TermId, [Option<ValueId>; 2]> = HashMap::with_capacity(values.len());
+        for id in graph.ids() {
+            let Some(term) = values[id.index()] else { continue };
+            if let (Some(side), _) = place(&graph.value(id).name) {
+                names.entry(term).or_default()[side].get_or_insert(id);
+            }
+        }
+        Names(names)
+    }
+
+    fn side(&self, terms: &Terms<'_>, graph: &Graph, id: TermId, side: usize) -> Side {
+        let value = self.0.get(&id).and_then(|both| both[side].or(both[1 - side]));
+        let name = value.map(|value| place(&graph.value(value).name).1.to_owned());
+        Side { value: name, term: describe(terms, id) }
+    }
+}
+
+/// A term in words: its operator.
+fn describe(terms: &Terms<'_>, id: TermId) -> String {
+    match terms.table.term(id) {
+        Term::Input(name) => format!("input {name}"),
+        Term::Parameter(..) => "an input of a subgraph".to_owned(),
+        Term::Unique(..) => "a value that only its own node determines".to_owned(),
+        Term::Constant(_) => "a constant".to_owned(),
+        Term::Integers(all) => {
+            let printed: Vec<_> =
+                all.iter().take(8).map(|&dim| terms.symbols.print(dim).to_string()).collect();
+            let more = if all.len() > 8 { ", …" } else { "" };
+            format!("[{}{more}]", printed.join(", "))
+        }
+        Term::Progression(..) => "a progression".to_owned(),
+        Term::Reshape(inner) => format!("a view{} of {}", sizes(terms, id), describe_short(terms, *inner)),
+        Term::Permute(inner, order) => format!("{} permuted by {order:?}", describe_short(terms, *inner)),
+        Term::Expand(inner) => format!("{} broadcast{}", describe_short(terms, *inner), sizes(terms, id)),
+        Term::Slice(inner, axis, ..) => format!("a slice of axis {axis} of {}", describe_short(terms, *inner)),
+        Term::Apply(operator, _, 0) => operator.name.to_string(),
+        Term::Apply(operator, _, slot) => format!("output {slot} of {}", operator.name),
+        Term::Graph(..) => "a subgraph".to_owned(),
+    }
+}
+
+fn describe_short(terms: &Terms<'_>, id: TermId) -> String {
+    match terms.table.term(id) {
+        Term::Apply(operator, ..) => operator.name.to_string(),
+        Term::Input(name) => format!("input {name}"),
+        Term::Constant(_) | Term::Integers(_) => "a constant".to_owned(),
+        Term::Reshape(_) => "a view".to_owned(),
+        Term::Permute(..) => "a permutation".to_owned(),
+        Term::Expand(_) => "a broadcast value".to_owned(),
+        Term::Slice(..) => "a slice".to_owned(),
+        _ => "a value".to_owned(),
+    }
+}
+
+fn sizes(terms: &Terms<'_>, id: TermId) -> String {
+    let Some(dims) = terms.table.dims(id) else { return String::new() };
+    let printed: Vec<_> = dims.iter().map(|&dim| terms.symbols.print(dim).to_string()).collect();
+    format!(" [{}]", printed.join(", "))
+}
+
+/// The arguments of two terms, where these are equal if the arguments are.
+fn inner(terms: &Terms<'_>, a: TermId, b: TermId) -> Option<Vec<(TermId, TermId)>> {
+    let all = |a: &[Option<TermId>], b: &[Option<TermId>]| {
+        if a.len() != b.len() || a.iter().zip(b).any(|(a, b)| a.is_some() != b.is_some()) {
+            return None;
+        }
+        Some(a.iter().zip(b).filter_map(|(a, b)| Some(((*a)?, (*b)?))).collect())
+    };
+    match (terms.table.term(a), terms.table.term(b)) {
+        (Term::Apply(of, own, slot), Term::Apply(other, others, number)) if of == other && slot == number => {
+            all(own, others)
+        }
+        (Term::Graph(inputs, own), Term::Graph(count, others)) if inputs == count => all(own, others),
+        (Term::Reshape(x), Term::Reshape(y)) | (Term::Expand(x), Term::Expand(y))
+            if terms.table.dims(a) == terms.table.dims(b) =>
+        {
+            Some(vec![(*x, *y)])
+        }
+        (Term::Permute(x, order), Term::Permute(y, other)) if order == other => Some(vec![(*x, *y)]),
+        (Term::Slice(x, axis, start, step), Term::Slice(y, along, first, by))
+            if (axis, start, step) == (along, first, by) =>
+        {
+            Some(vec![(*x, *y)])
+        }
+        _ => None,
+    }
+}
+
+/// The pairs of terms that are not proved, though all that they are made of alike is.
+pub fn of(
+    terms: &Terms<'_>,
+    graph: &Graph,
+    names: &Names,
+    pairs: impl IntoIterator<Item = (TermId, TermId)>,
+) -> Vec<Unproved> {
+    let mut open: Vec<(TermId, TermId)> = pairs.into_iter().filter(|(a, b)| a != b).collect();
+    let mut seen: HashSet<(TermId, TermId)> = HashSet::new();
+    let mut counts: Vec<((TermId, TermId), usize)> = Vec::new();
+    let mut numbers: HashMap<(TermId, TermId), usize> = HashMap::new();
+    while let Some((a, b)) = open.pop() {
+        if let Some(&number) = numbers.get(&(a, b)) {
+            counts[number].1 += 1;
+            continue;
+        }
+        if !seen.insert((a, b)) || seen.len() > MAX_PAIRS {
+            continue;
+        }
+        let inner = inner(terms, a, b);
+        let differing: Vec<_> = inner.into_iter().flatten().filter(|(a, b)| a != b).collect();
+        if differing.is_empty() {
+            numbers.insert((a, b), counts.len());
+            counts.push(((a, b), 1));
+        }
+        open.extend(differing);
+    }
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let unproved = |((a, b), count): &((TermId, TermId), usize)| Unproved {
+        first: names.side(terms, graph, *a, 0),
+        second: names.side(terms, graph, *b, 1),
+        count: *count,
+    };
+    counts.iter().take(MAX_REPORTED).map(unproved).collect()
+}

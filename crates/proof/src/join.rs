@@ -1,0 +1,288 @@
+//! Both models as one graph over shared inputs, with the bodies of functions in place of calls.
+
+use std::sync::Arc;
+
+use foldhash::{HashMap, HashMapExt};
+use gradus_core::graph::{
+    self, Attribute, Builder, Content, DeclaredDim, Function, Graph, Model, Node, Origin, Slots, Type, ValueId,
+};
+use gradus_core::{Error, Kind, Limits, Result};
+use gradus_engine::normalize::has_default_inputs;
+use gradus_engine::program::too_deep;
+
+use crate::inputs;
+
+/// Separates the parts of a key: model, graph, and name of the value.
+const BREAK: char = '\u{1}';
+
+/// Values that are read as others, by key.
+pub type Same = HashMap<Arc<str>, Arc<str>>;
+
+/// Both models in one graph.
+#[derive(Debug)]
+pub struct Joined {
+    /// The model that has the graph.
+    pub model: Model,
+    /// Outputs of one name: the name, and the value in each model.
+    pub outputs: Vec<(String, [ValueId; 2])>,
+    /// Outputs that only one model has: their names.
+    pub unmatched: Vec<String>,
+    /// Inputs that only one model has: the number of the model, and their names.
+    pub own_inputs: Vec<(usize, String)>,
+}
+
+/// The name of a value, and the number of the model whose it is; none of an input.
+pub fn place(key: &str) -> (Option<usize>, &str) {
+    let side = match key.as_bytes() {
+        [b'0', 1, ..] => Some(0),
+        [b'1', 1, ..] => Some(1),
+        _ => None,
+    };
+    (side, key.rsplit(BREAK).next().unwrap_or(key))
+}
+
+/// Puts both models into one graph; values are read as those that they are the same as.
+pub fn join(models: [&Model; 2], same: &Same, limits: &Limits) -> Result<Joined> {
+    let mut builder = Builder::new("");
+    let shared = inputs::shared(models)?;
+    for (name, declared) in &shared.inputs {
+        let id = builder.define(name, Origin::Input)?;
+        builder.info(id).declared.clone_from(declared);
+    }
+    let mut joiner = Joiner { same, limits, functions: HashMap::new(), side: 0, scopes: 0, depth: 0, steps: 0 };
+    let mut outputs = Vec::new();
+    for (side, model) in models.into_iter().enumerate() {
+        joiner.enter(side, model);
+        let scope = joiner.main(model);
+        joiner.nodes(&scope, &mut builder)?;
+        let named = model.graph.outputs().iter().map(|&id| (model.graph.value(id), scope.key(id).clone()));
+        let listed = named.map(|(info, key)| (info, builder.output(&key))).collect::<Vec<_>>();
+        outputs.push(listed);
+    }
+    let mut model = Model::new(graph::Standard::Onnx);
+    model.graph = builder.finish()?;
+    let (first, second) = (&outputs[0], &outputs[1]);
+    let is = |name: &str, info: &graph::ValueInfo| {
+        &*info.name == name || info.aliases.iter().any(|alias| &**alias == name)
+    };
+    let (mut pairs, mut unmatched) = (Vec::new(), Vec::new());
+    for (info, id) in first {
+        match second.iter().find(|(other, _)| is(&info.name, other)) {
+            Some((_, other)) => pairs.push((info.name.to_string(), [*id, *other])),
+            None => unmatched.push(info.name.to_string()),
+        }
+    }
+    let extra = second.iter().filter(|(info, _)| !pairs.iter().any(|(name, _)| is(name, info)));
+    unmatched.extend(extra.map(|(info, _)| info.name.to_string()));
+    Ok(Joined { model, outputs: pairs, unmatched, own_inputs: shared.own })
+}
+
+/// A graph whose nodes are copied.
+struct Scope<'a> {
+    graph: &'a Graph,
+    /// By value: the key in the graph that is written; empty for a missing one.
+    keys: Vec<Arc<str>>,
+    /// Arguments of the call that the graph belongs to.
+    arguments: &'a HashMap<Arc<str>, Content>,
+    in_function: bool,
+}
+
+impl Scope<'_> {
+    fn key(&self, id: ValueId) -> &Arc<str> {
+        &self.keys[id.index()]
+    }
+}
+
+struct Joiner<'m> {
+    same: &'m Same,
+    limits: &'m Limits,
+    functions: HashMap<&'m graph::OperatorId, &'m Function>,
+    side: usize,
+    scopes: usize,
+    depth: usize,
+    steps: usize,
+}
+
+/// Nodes between two checks of the limits.
+const STEPS: usize = 1 << 10;
+
+impl<'m> Joiner<'m> {
+    fn enter(&mut self, side: usize, model: &'m Model) {
+        self.side = side;
+        self.functions.clear();
+        for function in &model.functions {
+            self.functions.entry(&function.id).or_insert(function);
+        }
+    }
+
+    fn fresh(&mut self) -> usize {
+        self.scopes += 1;
+        self.scopes
+    }
+
+    /// The key of a value in a graph of that number, or that of the value that it is the same as.
+    fn key(&self, scope: usize, name: &str) -> Arc<str> {
+        let key: Arc<str> = format!("{}{BREAK}{scope}{BREAK}{name}", self.side).into();
+        self.same.get(&key).cloned().unwrap_or(key)
+    }
+
+    fn main(&mut self, model: &'m Model) -> Scope<'m> {
+        let number = self.fresh();
+        let overridable = has_default_inputs(model);
+        let graph = &model.graph;
+        let mut keys: Vec<_> = graph.values().iter().map(|info| self.key(number, &info.name)).collect();
+        for &id in graph.inputs() {
+            if graph.constant(id).is_none() || overridable {
+                keys[id.index()] = graph.value(id).name.clone();
+            }
+        }
+        static NONE: std::sync::LazyLock<HashMap<Arc<str>, Content>> = std::sync::LazyLock::new(HashMap::new);
+        Scope { graph, keys, arguments: &NONE, in_function: false }
+    }
+
+    fn nodes(&mut self, scope: &Scope<'_>, builder: &mut Builder) -> Result<()> {
+        for (id, constant) in scope.graph.constants() {
+            let key = scope.key(*id);
+            if !key.is_empty() && !builder.is_defined(key) {
+                builder.constant(key, constant.clone())?;
+            }
+        }
+        for &index in scope.graph.order() {
+            self.steps += 1;
+            if self.steps % STEPS == 0 {
+                self.limits.check()?;
+            }
+            let node = &scope.graph.nodes()[index];
+            match self.functions.get(&node.operator).copied() {
+                Some(function) => self.call(scope, builder, node, function)?,
+                None => self.node(scope, builder, node)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn node(&mut self, scope: &Scope<'_>, builder: &mut Builder, node: &Node) -> Result<()> {
+        let outputs: Vec<_> = node.outputs.iter().map(|id| id.map_or("", |id| &**scope.key(id))).collect();
+        let is_defined = |key: &&str| key.is_empty() || builder.is_defined(key);
+        if !outputs.is_empty() && outputs.iter().all(is_defined) {
+            return Ok(());
+        }
+        // An output that another value stands for keeps no name.
+        let outputs: Vec<_> =
+            outputs.into_iter().map(|key| if builder.is_defined(key) { "" } else { key }).collect();
+        let mut input = |id: ValueId| {
+            let key = scope.key(id);
+            (!key.is_empty()).then(|| builder.reference(key))
+        };
+        let inputs = node.inputs.iter().map(|id| id.and_then(&mut input)).collect();
+        let node = Node {
+            name: node.name.clone(),
+            operator: node.operator.clone(),
+            version: node.version,
+            inputs,
+            outputs: Slots::new(),
+            attributes: self.attributes(scope, node)?,
+            position: None,
+        };
+        builder.push(node, &outputs)
+    }
+
+    fn attributes(&mut self, scope: &Scope<'_>, node: &Node) -> Result<Vec<Attribute>> {
+        let mut attributes = Vec::with_capacity(node.attributes.len());
+        for Attribute { name, content } in &node.attributes {
+            let content = match content {
+                Content::Parameter(parameter) if scope.in_function => {
+                    let Some(argument) = scope.arguments.get(&**parameter) else { continue };
+                    argument.clone()
+                }
+                Content::Graph(inner) => Content::Graph(self.subgraph(scope, inner)?),
+                Content::Graphs(all) => {
+                    let all = all.iter().map(|inner| self.subgraph(scope, inner));
+                    Content::Graphs(all.collect::<Result<_>>()?)
+                }
+                other => other.clone(),
+            };
+            attributes.push(Attribute { name: name.clone(), content });
+        }
+        Ok(attributes)
+    }
+
+    fn deeper(&mut self) -> Result<()> {
+        if self.depth >= self.limits.max_depth {
+            return Err(too_deep(self.limits.max_depth));
+        }
+        self.depth += 1;
+        Ok(())
+    }
+
+    fn subgraph(&mut self, scope: &Scope<'_>, inner: &Graph) -> Result<Arc<Graph>> {
+        let number = self.fresh();
+        let mut keys: Vec<_> = inner.values().iter().map(|info| self.key(number, &info.name)).collect();
+        for capture in inner.captures() {
+            keys[capture.inner.index()] = scope.key(capture.outer).clone();
+        }
+        let copied =
+            Scope { graph: inner, keys, arguments: scope.arguments, in_function: scope.in_function };
+        let mut builder = Builder::nested(inner.name());
+        for &input in inner.inputs() {
+            let id = builder.define(copied.key(input), Origin::Input)?;
+            // Names of sizes within a body are those of the model.
+            builder.info(id).declared = inner.value(input).declared.as_ref().map(without_sizes);
+        }
+        self.deeper()?;
+        self.nodes(&copied, &mut builder)?;
+        self.depth -= 1;
+        for &output in inner.outputs() {
+            builder.output(copied.key(output));
+        }
+        Ok(Arc::new(builder.finish()?))
+    }
+
+    fn call(
+        &mut self,
+        scope: &Scope<'_>,
+        builder: &mut Builder,
+        node: &Node,
+        function: &'m Function,
+    ) -> Result<()> {
+        let body = &function.body;
+        if node.inputs.len() > body.inputs().len() || node.outputs.len() > body.outputs().len() {
+            let message = format!("a call of function {} has more values than the function", function.id);
+            return Err(Error::new(Kind::Graph, message));
+        }
+        let number = self.fresh();
+        let mut keys: Vec<_> = body.values().iter().map(|info| self.key(number, &info.name)).collect();
+        for (slot, input) in body.inputs().iter().enumerate() {
+            let given = node.inputs.get(slot).copied().flatten();
+            keys[input.index()] = given.map_or_else(|| "".into(), |id| scope.key(id).clone());
+        }
+        let mut arguments = HashMap::new();
+        let given = self.attributes(scope, node)?;
+        for (name, default) in &function.attributes {
+            let argument = given.iter().find(|given| given.name == *name).or(default.as_ref());
+            arguments.extend(argument.map(|argument| (name.clone(), argument.content.clone())));
+        }
+        let inner = Scope { graph: body, keys, arguments: &arguments, in_function: true };
+        self.deeper()?;
+        self.nodes(&inner, builder)?;
+        self.depth -= 1;
+        for (output, wanted) in body.outputs().iter().zip(&node.outputs) {
+            let Some(wanted) = wanted else { continue };
+            let (from, to) = (inner.key(*output), scope.key(*wanted));
+            if !from.is_empty() && !builder.is_defined(to) {
+                builder.apply("", "Identity", 13, &[from], &[to], Vec::new())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A declared type of which nothing but the element type is said.
+fn without_sizes(declared: &Type) -> Type {
+    match declared {
+        Type::Tensor(dtype, Some(sizes)) if !sizes.iter().all(|size| matches!(size, DeclaredDim::Known(_))) => {
+            Type::Tensor(*dtype, None)
+        }
+        other => other.clone(),
+    }
+}

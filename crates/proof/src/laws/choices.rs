@@ -1,0 +1,161 @@
+//! Laws of operators that choose among values, and of normal forms of attributes.
+
+use gradus_core::Number;
+use gradus_core::convert::i64_of;
+
+use super::layout::filled;
+use super::{Call, Law, law};
+use crate::attributes::{self, ContentKey};
+use crate::table::TermId;
+use crate::terms::Terms;
+
+pub(super) const LAWS: &[Law] = &[
+    law(
+        "dropout",
+        &["Dropout"],
+        "Dropout(x) in inference = x",
+        "the text says so",
+        |_, call| (call.infos.len() == 1).then(|| call.argument(0).map(|x| vec![x])).flatten(),
+    ),
+    law(
+        "one-input",
+        &["Max", "Mean", "Min", "Sum"],
+        "f(x) of one input = x",
+        "nothing is computed",
+        |_, call| if let [Some(x)] = call.arguments[..] { Some(vec![x]) } else { None },
+    ),
+    law(
+        "known-where",
+        &["Where"],
+        "Where of a condition that is one truth everywhere = what it chooses, if that has the shape of the result; Where(Not(c), a, b) = Where(c, b, a)",
+        "the text says so",
+        choice,
+    ),
+    law(
+        "axis",
+        &[],
+        "an axis is counted from the first one",
+        "the text says so",
+        axis,
+    ),
+    law(
+        "default-attributes",
+        &[],
+        "an attribute of its default = none",
+        "the text says so",
+        defaults,
+    ),
+    law(
+        "default-inputs",
+        &["GRU", "LSTM", "RNN"],
+        "an initial state of zeros = none",
+        "the text says so",
+        states,
+    ),
+];
+
+fn choice(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
+    let condition = call.argument(0)?;
+    if let Some(Number::Int(truth)) = filled(terms, condition) {
+        let chosen = call.argument(if truth == 0 { 2 } else { 1 })?;
+        let info = call.infos.first()?;
+        let same = info.dims.is_some() && terms.table.dims(chosen) == info.dims.as_ref();
+        return same.then(|| vec![chosen]);
+    }
+    if let Some(&[Some(inner)]) = terms.arguments_of(condition, "Not") {
+        call.arguments[0] = Some(inner);
+        call.arguments.swap(1, 2);
+    }
+    None
+}
+
+fn axis(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
+    let default = call.row.axis?;
+    let rank = terms.table.dims(call.argument(0)?)?.len();
+    let own = attributes::int(call.attributes(), "axis").unwrap_or(default);
+    let own = if own < 0 { own.checked_add(i64_of(rank))? } else { own };
+    attributes::set(call.attributes_mut(), "axis", Some(ContentKey::Int(own)));
+    None
+}
+
+/// Attributes of operators, by name, and what they are where they are not given.
+const DEFAULTS: &[(&[&str], &str, i64)] = &[
+    (&["ArgMax", "ArgMin"], "select_last_index", 0),
+    (&["ArgMax", "ArgMin"], "keepdims", 1),
+    (&["AveragePool", "LpPool", "MaxPool"], "ceil_mode", 0),
+    (&["AveragePool"], "count_include_pad", 0),
+    (&["BatchNormalization"], "training_mode", 0),
+    (&["BatchNormalization"], "spatial", 1),
+    (&["Cast", "CastLike"], "saturate", 1),
+    (&["Conv", "ConvTranspose"], "group", 1),
+    (&["DequantizeLinear", "QuantizeLinear"], "block_size", 0),
+    (&["DequantizeLinear", "QuantizeLinear"], "output_dtype", 0),
+    (&["GRU", "LSTM", "RNN"], "layout", 0),
+    (&["GatherND"], "batch_dims", 0),
+    (&["Gemm"], "transA", 0),
+    (&["Gemm"], "transB", 0),
+    (&["GroupNormalization", "LayerNormalization"], "stash_type", 1),
+    (&["MaxPool"], "storage_order", 0),
+    (&["QuantizeLinear"], "precision", 0),
+    (&["QuantizeLinear"], "saturate", 1),
+    (&["Range"], "stash_type", 1),
+    (&["Reshape"], "allowzero", 0),
+    (&["Resize"], "antialias", 0),
+    (&["Resize"], "exclude_outside", 0),
+    (&["TopK"], "largest", 1),
+    (&["TopK"], "sorted", 1),
+];
+
+/// Attributes that are lists, and the number that all elements are where they are not given.
+const DEFAULT_LISTS: &[(&[&str], &str, i64)] = &[
+    (&["AveragePool", "Conv", "ConvTranspose", "LpPool", "MaxPool"], "dilations", 1),
+    (&["AveragePool", "Conv", "ConvTranspose", "LpPool", "MaxPool"], "pads", 0),
+    (&["AveragePool", "Conv", "ConvTranspose", "LpPool", "MaxPool"], "strides", 1),
+];
+
+/// Attributes that are texts.
+const DEFAULT_TEXTS: &[(&[&str], &str, &str)] = &[
+    (&["AveragePool", "Conv", "ConvTranspose", "LpPool", "MaxPool"], "auto_pad", "NOTSET"),
+    (&["Cast", "CastLike"], "round_mode", "up"),
+    (&["DepthToSpace", "SpaceToDepth"], "mode", "DCR"),
+    (&["Pad"], "mode", "constant"),
+    (&["Resize"], "keep_aspect_ratio_policy", "stretch"),
+    (&["ScatterElements", "ScatterND"], "reduction", "none"),
+];
+
+fn defaults(_: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
+    let operator = call.name().to_owned();
+    let is_default = |name: &str, content: &ContentKey| match content {
+        ContentKey::Int(value) => {
+            let row = |row: &&(&[&str], &str, i64)| row.0.contains(&&*operator) && row.1 == name;
+            DEFAULTS.iter().find(row).or(DEFAULT_LISTS.iter().find(row)).is_some_and(|row| row.2 == *value)
+        }
+        ContentKey::Ints(all) => {
+            let row = |row: &&(&[&str], &str, i64)| row.0.contains(&&*operator) && row.1 == name;
+            DEFAULT_LISTS.iter().find(row).is_some_and(|row| all.iter().all(|value| *value == row.2))
+        }
+        ContentKey::Text(text) => DEFAULT_TEXTS
+            .iter()
+            .any(|row| row.0.contains(&&*operator) && row.1 == name && row.2.as_bytes() == &**text),
+        _ => false,
+    };
+    if call.attributes().iter().any(|(name, content)| is_default(name, content)) {
+        call.attributes_mut().retain(|(name, content)| !is_default(name, content));
+    }
+    None
+}
+
+fn states(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
+    for index in [5, 6] {
+        let zero = call.argument(index).is_some_and(|state| {
+            matches!(filled(terms, state), Some(Number::Float(value)) if value.to_bits() == 0)
+        });
+        if zero {
+            call.arguments[index] = None;
+        }
+    }
+    while call.arguments.last() == Some(&None) {
+        call.arguments.pop();
+    }
+    None
+}

@@ -1,0 +1,152 @@
+//! Laws: when outputs of an operator are other terms, bit for bit.
+//!
+//! Each law says what it makes equal, of which operators, and why it holds. None is a rule of
+//! folding; `tests/laws.rs` runs each against the evaluator on numbers of 8 and 16 bits.
+
+mod choices;
+mod elements;
+mod layout;
+mod reductions;
+
+use std::sync::Arc;
+
+use foldhash::{HashMap, HashMapExt};
+use gradus_engine::operators::Row;
+
+use crate::attributes::AttributesKey;
+use crate::table::{Arguments, Info, Operator, Term, TermId};
+use crate::terms::Terms;
+
+/// An operator that is applied, in its newest form.
+#[derive(Clone)]
+pub struct Call {
+    pub operator: Arc<Operator>,
+    pub row: &'static Row,
+    pub arguments: Arguments,
+    /// What is known of each output.
+    pub infos: Vec<Info>,
+}
+
+impl Call {
+    /// The argument with this index, if it is given.
+    pub fn argument(&self, index: usize) -> Option<TermId> {
+        self.arguments.get(index).copied().flatten()
+    }
+
+    /// The attributes.
+    pub fn attributes(&self) -> &AttributesKey {
+        &self.operator.attributes
+    }
+
+    /// The attributes, to change them.
+    pub fn attributes_mut(&mut self) -> &mut AttributesKey {
+        &mut Arc::make_mut(&mut self.operator).attributes
+    }
+
+    /// The name of the operator; empty for those of other domains.
+    pub fn name(&self) -> &str {
+        if self.operator.domain.is_empty() { &self.operator.name } else { "" }
+    }
+
+    /// Returns true if it has the operator of that name.
+    pub fn is(&self, name: &str) -> bool {
+        self.name() == name
+    }
+}
+
+/// Finds terms of the outputs, or writes the call in the one form that equal ones have.
+type Apply = fn(&mut Terms<'_>, &mut Call) -> Option<Vec<TermId>>;
+
+/// A law.
+pub struct Law {
+    /// Its name.
+    pub name: &'static str,
+    /// The operators whose calls it looks at; none if it looks at all.
+    pub operators: &'static [&'static str],
+    /// What it makes equal, under which condition.
+    pub says: &'static str,
+    /// Why it holds bit for bit.
+    pub why: &'static str,
+    apply: Apply,
+}
+
+const fn law(
+    name: &'static str,
+    operators: &'static [&'static str],
+    says: &'static str,
+    why: &'static str,
+    apply: Apply,
+) -> Law {
+    Law { name, operators, says, why, apply }
+}
+
+const TABLES: [&[Law]; 4] = [layout::LAWS, choices::LAWS, elements::LAWS, reductions::LAWS];
+
+/// All laws.
+pub fn all() -> impl Iterator<Item = &'static Law> {
+    TABLES.iter().copied().flatten()
+}
+
+/// The laws that look at calls of an operator.
+fn of(name: &str) -> &'static [&'static Law] {
+    type Index = (HashMap<&'static str, Vec<&'static Law>>, Vec<&'static Law>);
+    static INDEX: std::sync::LazyLock<Index> = std::sync::LazyLock::new(|| {
+        let names = all().flat_map(|law| law.operators.iter().copied());
+        let looks = |law: &&Law, name: &str| law.operators.is_empty() || law.operators.contains(&name);
+        let mut index = HashMap::new();
+        for name in names {
+            index.entry(name).or_insert_with(|| all().filter(|law| looks(law, name)).collect());
+        }
+        (index, all().filter(|law| law.operators.is_empty()).collect())
+    });
+    INDEX.0.get(name).unwrap_or(&INDEX.1)
+}
+
+/// Maximum number of laws within one another: terms are views of views only so often.
+const MAX_NESTED: usize = 64;
+
+/// The terms of the outputs of a call.
+pub fn apply(terms: &mut Terms<'_>, mut call: Call) -> Vec<TermId> {
+    if terms.nested < MAX_NESTED {
+        terms.nested += 1;
+        let name = call.operator.name.clone();
+        let laws = if call.operator.domain.is_empty() { of(&name) } else { of("") };
+        let found = laws.iter().find_map(|law| (law.apply)(terms, &mut call));
+        terms.nested -= 1;
+        if let Some(found) = found {
+            return found;
+        }
+    }
+    terms.plain(call)
+}
+
+impl Terms<'_> {
+    /// The outputs of a call as such.
+    pub fn plain(&mut self, call: Call) -> Vec<TermId> {
+        let Call { operator, arguments, infos, .. } = call;
+        let output = |(slot, info): (usize, Info)| {
+            self.table.intern(Term::Apply(operator.clone(), arguments.clone(), slot), info)
+        };
+        infos.into_iter().enumerate().map(output).collect()
+    }
+
+    /// The only output of a call of one operator and these arguments.
+    pub fn only(&mut self, call: &Call, arguments: Arguments, info: Info) -> Option<TermId> {
+        let call = Call { arguments, infos: vec![info], ..call.clone() };
+        apply(self, call).first().copied()
+    }
+
+    /// The call that a term is the output of, and the number of the output.
+    pub fn applied(&self, id: TermId) -> Option<(&Operator, &[Option<TermId>], usize)> {
+        match self.table.term(id) {
+            Term::Apply(operator, arguments, slot) => Some((operator, arguments, *slot)),
+            _ => None,
+        }
+    }
+
+    /// The arguments of a term that is the output of one of ONNX's own operators.
+    pub fn arguments_of(&self, id: TermId, name: &str) -> Option<&[Option<TermId>]> {
+        let (operator, arguments, _) = self.applied(id)?;
+        (operator.domain.is_empty() && &*operator.name == name).then_some(arguments)
+    }
+}

@@ -1,0 +1,257 @@
+//! Terms: each value of the joined graph as what it is made of. Equal terms are one.
+
+use std::hash::{BuildHasher, Hash};
+use std::sync::Arc;
+
+use foldhash::HashMap;
+use gradus_core::graph::Constant;
+use gradus_core::{DType, Result, Shape, Tensor};
+use gradus_engine::dim::Dim;
+use gradus_engine::fact::{Dims, Elements, TensorFact};
+
+use crate::attributes::AttributesKey;
+
+/// The number of a term.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TermId(u32);
+
+/// Arguments of a term; optional ones may be missing.
+pub type Arguments = Vec<Option<TermId>>;
+
+/// An operator whose outputs are determined by attributes and arguments.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Operator {
+    /// The domain.
+    pub domain: Arc<str>,
+    /// The name.
+    pub name: Arc<str>,
+    /// What tells versions of different meanings apart.
+    pub version: i64,
+    /// The attributes in their newest form.
+    pub attributes: AttributesKey,
+}
+
+/// What a value is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Term {
+    /// An input of both models.
+    Input(Arc<str>),
+    /// An input of a subgraph: its node without the graph, the number of graphs around it, its
+    /// position, and what is known of its sizes.
+    Parameter(TermId, usize, usize, Option<Arc<[Option<Dim>]>>),
+    /// A value that is equal to no other: what chance decides, or nobody knows.
+    Unique(usize, usize),
+    /// A constant, by its number.
+    Constant(usize),
+    /// Integers, perhaps symbolic, in row-major order; of `bool`, 0 and 1.
+    Integers(Dims),
+    /// Integers: the first element, and the difference of neighbours in row-major order.
+    Progression(Dim, Dim),
+    /// The elements of a term, in their order, in another shape.
+    Reshape(TermId),
+    /// The elements of a term with its axes in this order.
+    Permute(TermId, Arc<[usize]>),
+    /// A term, broadcast.
+    Expand(TermId),
+    /// Elements along an axis: the first, and the step.
+    Slice(TermId, usize, Dim, i64),
+    /// An output of an operator.
+    Apply(Arc<Operator>, Arguments, usize),
+    /// A subgraph: the number of its inputs, and its outputs.
+    Graph(usize, Arguments),
+}
+
+/// What all values of a term have in common.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Info {
+    /// The element type.
+    pub dtype: Option<DType>,
+    /// The sizes.
+    pub dims: Option<Dims>,
+}
+
+/// Largest constant that is looked at whether all its elements are one.
+const MAX_UNIFORM: usize = 1 << 21;
+
+/// All terms.
+#[derive(Debug, Default)]
+pub struct Table {
+    terms: Vec<(Term, Info)>,
+    ids: HashMap<(Term, Option<(Option<DType>, Option<Dims>)>), TermId>,
+    constants: Vec<Constant>,
+    by_bits: HashMap<(DType, Shape, u64), Vec<usize>>,
+    /// True if a value was met whose sizes are known otherwise than those of an equal one.
+    pub vague: bool,
+}
+
+impl Table {
+    /// The number of terms.
+    pub fn len(&self) -> usize {
+        self.terms.len()
+    }
+
+    /// A term.
+    pub fn term(&self, id: TermId) -> &Term {
+        &self.terms[index(id)].0
+    }
+
+    /// What is known of a term.
+    pub fn info(&self, id: TermId) -> &Info {
+        &self.terms[index(id)].1
+    }
+
+    /// The sizes of a term, if their number is known.
+    pub fn dims(&self, id: TermId) -> Option<&Dims> {
+        self.info(id).dims.as_ref()
+    }
+
+    /// The element type of a term.
+    pub fn dtype(&self, id: TermId) -> Option<DType> {
+        self.info(id).dtype
+    }
+
+    /// The term, made if it is new. Operators determine what is known of their outputs; of all
+    /// others, type and sizes are a part of what they are.
+    pub fn intern(&mut self, term: Term, info: Info) -> TermId {
+        let determined = matches!(term, Term::Apply(..) | Term::Input(_) | Term::Unique(..));
+        let known = (!determined).then(|| (info.dtype, info.dims.clone()));
+        let key = (term, known);
+        if let Some(&id) = self.ids.get(&key) {
+            let own = &mut self.terms[index(id)].1;
+            if own.dims != info.dims {
+                self.vague |= info.dims.is_some();
+                if own.dims.is_none() {
+                    own.dims = info.dims;
+                }
+            }
+            return id;
+        }
+        let id = TermId(gradus_core::convert::small_u32(self.terms.len()));
+        self.terms.push((key.0.clone(), info));
+        self.ids.insert(key, id);
+        id
+    }
+
+    /// The term of a constant: integers if it is short, a scalar that is broadcast if all elements
+    /// are one.
+    pub fn constant(&mut self, constant: &Constant) -> Result<TermId> {
+        let tensor = constant.tensor()?;
+        Ok(self.tensor(&tensor))
+    }
+
+    /// The term of a tensor.
+    pub fn tensor(&mut self, tensor: &Tensor) -> TermId {
+        let fact = TensorFact::of(tensor.clone());
+        let info = Info { dtype: fact.dtype, dims: fact.dims.clone() };
+        if let Elements::Integers(all) = &fact.elements {
+            return self.integers(all.clone(), info);
+        }
+        if tensor.shape().rank() > 0
+            && tensor.byte_len() <= MAX_UNIFORM
+            && let Some(scalar) = uniform(tensor)
+        {
+            let scalar = self.tensor(&scalar);
+            return self.intern(Term::Expand(scalar), info);
+        }
+        let number = self.number(tensor);
+        self.intern(Term::Constant(number), info)
+    }
+
+    /// The term of integers; of equal ones, a scalar that is broadcast.
+    pub fn integers(&mut self, all: Dims, info: Info) -> TermId {
+        let is_scalar = info.dims.as_ref().is_some_and(|dims| dims.is_empty());
+        match all.first() {
+            Some(&first) if !is_scalar && all.iter().all(|&dim| dim == first) => {
+                let scalar = Info { dims: Some(Arc::from([])), ..info.clone() };
+                let scalar = self.intern(Term::Integers([first].into()), scalar);
+                self.intern(Term::Expand(scalar), info)
+            }
+            _ => self.intern(Term::Integers(all), info),
+        }
+    }
+
+    /// The number of a constant of these bits.
+    fn number(&mut self, tensor: &Tensor) -> usize {
+        let hasher = foldhash::quality::FixedState::default();
+        let hash = match (tensor.bytes(), tensor.texts()) {
+            (Some(bytes), _) => hasher.hash_one(&**bytes),
+            (None, Ok(texts)) => hasher.hash_one(texts),
+            (None, Err(_)) => 0,
+        };
+        let same = |other: &Constant| {
+            other.tensor().is_ok_and(|other| match (tensor.bytes(), other.bytes()) {
+                (Some(a), Some(b)) => a == b,
+                (None, None) => {
+                    matches!((tensor.texts(), other.texts()), (Ok(a), Ok(b)) if a == b)
+                }
+                _ => false,
+            })
+        };
+        let alike = self.by_bits.entry((tensor.dtype(), tensor.shape().clone(), hash)).or_default();
+        if let Some(&number) = alike.iter().find(|&&number| same(&self.constants[number])) {
+            return number;
+        }
+        alike.push(self.constants.len());
+        self.constants.push(tensor.clone().into());
+        self.constants.len() - 1
+    }
+
+    /// The tensor that a term is, if it is a constant that is stored.
+    pub fn stored(&self, id: TermId) -> Option<Tensor> {
+        if let Term::Constant(number) = self.term(id) { self.constants[*number].tensor().ok() } else { None }
+    }
+
+    /// The only element of a constant of one element, or of one that is broadcast.
+    pub fn scalar(&self, id: TermId) -> Option<gradus_core::Number> {
+        match self.term(id) {
+            Term::Expand(inner) => self.scalar(*inner),
+            Term::Integers(all) if all.len() == 1 => {
+                all[0].known().map(|value| gradus_core::Number::Int(value.into()))
+            }
+            Term::Constant(_) => self.stored(id)?.only_number().ok(),
+            _ => None,
+        }
+    }
+
+    /// The integers that a term is, one by one.
+    pub fn elements(&self, id: TermId) -> Option<Vec<Dim>> {
+        /// Maximum number of integers that a broadcast one is written out to.
+        const MOST: i64 = 1 << 10;
+        match self.term(id) {
+            Term::Integers(all) => Some(all.to_vec()),
+            Term::Expand(inner) => {
+                let [element] = self.elements(*inner)?[..] else { return None };
+                let sizes = self.dims(id)?.iter().map(|dim| dim.known());
+                let len = sizes.reduce(|a, b| a?.checked_mul(b?)).unwrap_or(Some(1))?;
+                let len = usize::try_from(len).ok().filter(|_| len <= MOST)?;
+                Some(vec![element; len])
+            }
+            _ => None,
+        }
+    }
+
+    /// The integers that a term is, if all are numbers.
+    pub fn numbers(&self, id: TermId) -> Option<Vec<i64>> {
+        self.elements(id)?.into_iter().map(Dim::known).collect()
+    }
+}
+
+fn index(id: TermId) -> usize {
+    gradus_core::convert::usize_of_u32(id.0)
+}
+
+/// The element of a tensor all of whose elements have the same bits, as a scalar.
+fn uniform(tensor: &Tensor) -> Option<Tensor> {
+    let bits = tensor.dtype().bits();
+    if bits % 8 != 0 || tensor.is_empty() {
+        return None;
+    }
+    let width = bits / 8;
+    let bytes = tensor.bytes()?;
+    let first = bytes.get(..width)?;
+    if !bytes.chunks_exact(width).all(|element| element == first) {
+        return None;
+    }
+    let shape = Shape::new([]).ok()?;
+    Tensor::from_bytes(tensor.dtype(), shape, bytes.slice(..width)).ok()
+}

@@ -1,0 +1,331 @@
+//! The term of each value of a graph, in the order of its nodes.
+
+use std::sync::Arc;
+
+use foldhash::HashMap;
+use gradus_core::graph::{Content, Graph, Node, Origin, Standard, ValueId};
+use gradus_core::{DType, Limits, Result};
+use gradus_engine::attributes::Attributes;
+use gradus_engine::dim::{Dim, Symbols};
+use gradus_engine::fact::{Dims, Elements, Fact, TensorFact};
+use gradus_engine::infer::{Inference, SubgraphFacts};
+use gradus_engine::normalize::{Form, former_inputs};
+use gradus_engine::operators::{Chance, Rounding, Row};
+use gradus_engine::operators::registry;
+
+use crate::attributes;
+use crate::laws::{self, Call};
+use crate::table::{Arguments, Info, Operator, Table, Term, TermId};
+
+/// Makes the terms of values.
+pub struct Terms<'m> {
+    pub table: Table,
+    pub symbols: Symbols,
+    bodies: SubgraphFacts,
+    runs: HashMap<Vec<(usize, usize)>, u32>,
+    limits: &'m Limits,
+    /// Nodes that were visited, of all graphs.
+    visited: usize,
+    /// Calls of laws by one another.
+    pub nested: usize,
+}
+
+/// A graph whose values get terms.
+struct Scope<'g> {
+    graph: &'g Graph,
+    facts: &'g [Fact],
+    /// The path to the graph, of a subgraph.
+    path: Vec<(usize, usize)>,
+    /// Symbols from this one on differ from one run of the graph to the next.
+    mark: Option<u32>,
+    values: Vec<Option<TermId>>,
+    /// By value: elements that inference knows rest on floats that the text does not round.
+    unsettled: Vec<bool>,
+}
+
+/// Nodes between two checks of the limits.
+const STEPS: usize = 1 << 8;
+
+impl<'m> Terms<'m> {
+    /// The terms of the values of an inferred graph, by value.
+    pub fn of(
+        graph: &Graph,
+        inference: Inference,
+        limits: &'m Limits,
+    ) -> Result<(Terms<'m>, Vec<Option<TermId>>)> {
+        let places: Vec<_> = inference.subgraphs().iter().map(|body| body.place.to_vec()).collect();
+        let runs = places.into_iter().filter_map(|place| {
+            let mark = inference.runs(&place)?.mark;
+            Some((place, mark))
+        });
+        let runs = runs.collect();
+        let (facts, symbols, bodies, _) = inference.into_parts();
+        let table = Table::default();
+        let mut terms = Terms { table, symbols, bodies, runs, limits, visited: 0, nested: 0 };
+        let mut scope = Scope {
+            graph,
+            facts: &facts,
+            path: Vec::new(),
+            mark: None,
+            values: vec![None; graph.values().len()],
+            unsettled: vec![false; graph.values().len()],
+        };
+        for &id in graph.inputs() {
+            let info = scope.info(&terms.symbols, id);
+            let name = graph.value(id).name.clone();
+            let own = terms.table.intern(Term::Input(name), info);
+            scope.values[id.index()] = Some(terms.known(&scope, id).unwrap_or(own));
+        }
+        terms.visit(&mut scope)?;
+        Ok((terms, scope.values))
+    }
+
+    /// Gives the values of a graph terms; those of its inputs are given.
+    fn visit(&mut self, scope: &mut Scope<'_>) -> Result<()> {
+        for (id, constant) in scope.graph.constants() {
+            if scope.graph.value(*id).origin == Origin::Constant {
+                scope.values[id.index()] = Some(self.table.constant(constant)?);
+            }
+        }
+        let graph = scope.graph;
+        for &index in graph.order() {
+            self.visited += 1;
+            if self.visited % STEPS == 0 {
+                self.limits.check()?;
+            }
+            let node = &graph.nodes()[index];
+            self.settle(scope, node);
+            let known: Vec<_> =
+                node.outputs.iter().map(|id| id.and_then(|id| self.known(scope, id))).collect();
+            let is_known = node.outputs.iter().zip(&known).all(|(id, term)| id.is_none() || term.is_some());
+            let terms = if is_known { Vec::new() } else { self.node(scope, node, index)? };
+            for (slot, id) in node.outputs.iter().enumerate() {
+                if let Some(id) = id {
+                    scope.values[id.index()] = known[slot].or(terms.get(slot).copied());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes of a node's outputs whether known elements follow from the text of the standard alone.
+    fn settle(&self, scope: &mut Scope<'_>, node: &Node) {
+        let row = registry::row_of(Standard::Onnx, node);
+        let reads_shapes = row.is_some_and(|row| row.shape_only);
+        let exact = |row: &Row| {
+            let whole = |id: &ValueId| scope.facts[id.index()].dtype().is_some_and(is_whole);
+            let of_integers = node.inputs.iter().flatten().all(whole)
+                && row.rounding() != Rounding::Open
+                && row.chance == Chance::No;
+            row.is_exact(node) || of_integers || node.graphs().next().is_some()
+        };
+        let exact = row.is_some_and(exact);
+        let from_unsettled = node.needs().any(|id| scope.unsettled[id.index()]);
+        let unsettled = !reads_shapes && (!exact || from_unsettled);
+        for id in node.outputs.iter().flatten() {
+            scope.unsettled[id.index()] = unsettled;
+        }
+    }
+
+    /// The term of a value whose elements inference knows.
+    fn known(&mut self, scope: &Scope<'_>, id: ValueId) -> Option<TermId> {
+        let fact = scope.facts[id.index()].as_tensor()?;
+        if scope.unsettled[id.index()] {
+            return None;
+        }
+        let info = scope.info(&self.symbols, id);
+        info.dims.as_ref()?;
+        let dtype = fact.dtype?;
+        match &fact.elements {
+            Elements::Known(tensor) => Some(self.table.tensor(tensor)),
+            Elements::Integers(all) if is_whole(dtype) && scope.lasts(&self.symbols, all) => {
+                Some(self.table.integers(all.clone(), info))
+            }
+            Elements::Progression(both) if is_whole(dtype) && scope.lasts(&self.symbols, &[both.0, both.1]) => {
+                if let Some(tensor) = fact.tensor_within(1 << 13) {
+                    return Some(self.table.tensor(&tensor));
+                }
+                Some(self.table.intern(Term::Progression(both.0, both.1), info))
+            }
+            _ => None,
+        }
+    }
+
+    /// The terms of a node's outputs.
+    fn node(&mut self, scope: &Scope<'_>, node: &Node, index: usize) -> Result<Vec<TermId>> {
+        let infos: Vec<_> = node
+            .outputs
+            .iter()
+            .map(|id| id.map_or_else(Info::default, |id| scope.info(&self.symbols, id)))
+            .collect();
+        let call = self.call(scope, node, index, &infos)?;
+        let Some(call) = call else {
+            // Subgraphs that run again and again give other values each time.
+            let own = scope.path.iter().fold(index, |number, (node, graph)| {
+                number.wrapping_mul(31).wrapping_add(node.wrapping_mul(7)).wrapping_add(*graph)
+            });
+            let context = self.visited;
+            let unique = |(slot, info): (usize, Info)| {
+                let term = Term::Unique(context, own.wrapping_mul(64).wrapping_add(slot));
+                self.table.intern(term, info)
+            };
+            return Ok(infos.into_iter().enumerate().map(unique).collect());
+        };
+        if &*call.operator.name == "If" && call.operator.domain.is_empty() {
+            let taken = call.arguments.first().copied().flatten();
+            let numbers = taken.and_then(|condition| self.table.numbers(condition));
+            if let Some([taken]) = numbers.as_deref() {
+                let name = if *taken != 0 { "then_branch" } else { "else_branch" };
+                if let Some(Content::Graph(graph)) = node.attribute(name)
+                    && let Some(number) = node.graph_number(graph)
+                {
+                    let outputs = self.graph(scope, graph, (index, number), None)?;
+                    if let Some(outputs) = outputs.into_iter().collect() {
+                        return Ok(outputs);
+                    }
+                }
+            }
+        }
+        let mut call = call;
+        if node.graphs().next().is_some() {
+            let (mut context, arguments) = ((*call.operator).clone(), call.arguments.clone());
+            context.version = -1;
+            let context = Term::Apply(Arc::new(context), arguments, usize::MAX);
+            let context = self.table.intern(context, Info::default());
+            for (number, graph) in node.graphs().enumerate() {
+                let outputs = self.graph(scope, graph, (index, number), Some(context))?;
+                let term = Term::Graph(graph.inputs().len(), outputs);
+                call.arguments.push(Some(self.table.intern(term, Info::default())));
+            }
+        }
+        Ok(laws::apply(self, call))
+    }
+
+    /// The operator and arguments of a node in the newest form; nothing if its outputs do not follow
+    /// from them, or it is not known what it computes.
+    fn call(
+        &mut self,
+        scope: &Scope<'_>,
+        node: &Node,
+        index: usize,
+        infos: &[Info],
+    ) -> Result<Option<Call>> {
+        let Some(row) = registry::row_of(Standard::Onnx, node) else { return Ok(None) };
+        let form = Form::of_node(Standard::Onnx, node);
+        let attributes = Attributes::new(&node.attributes, form);
+        let Some(key) = attributes::key(&attributes) else { return Ok(None) };
+        let former = former_inputs(&attributes).map_err(|error| error.in_node(node.label(index)))?;
+        let count = form.count_of(node.inputs.len());
+        let count = former.iter().map(|(input, _)| input + 1).fold(count, usize::max);
+        let mut arguments = Arguments::with_capacity(count);
+        for input in 0..count {
+            let term = match former.iter().find(|(own, _)| *own == input) {
+                Some((_, tensor)) => Some(self.table.tensor(tensor)),
+                None => {
+                    let id = form.index_of(input).and_then(|own| node.inputs.get(own).copied().flatten());
+                    id.and_then(|id| scope.values[id.index()])
+                }
+            };
+            arguments.push(term);
+        }
+        while arguments.last() == Some(&None) {
+            arguments.pop();
+        }
+        let in_training = || {
+            let named = node.outputs.iter().flatten().count() > 1;
+            match &*node.operator.name {
+                "Dropout" => arguments.get(2).copied().flatten().is_some_and(|training| {
+                    self.table.numbers(training).as_deref() != Some(&[0])
+                }) || key.iter().any(|(name, _)| name.is_empty()),
+                _ => named || attributes::int(&key, "training_mode").unwrap_or(0) != 0,
+            }
+        };
+        let by_chance = match row.chance {
+            Chance::No => false,
+            Chance::InTraining => in_training(),
+            Chance::Yes => true,
+        };
+        if by_chance || row.stateful || !row.is_inferred() {
+            return Ok(None);
+        }
+        // The forms of ONNX's own operators say all that versions differ in.
+        let version = if node.operator.domain.is_empty() { 0 } else { node.version.unwrap_or(-1) };
+        let operator = Operator {
+            domain: node.operator.domain.clone(),
+            name: node.operator.name.clone(),
+            version,
+            attributes: key,
+        };
+        Ok(Some(Call { operator: Arc::new(operator), row, arguments, infos: infos.to_vec() }))
+    }
+
+    /// The outputs of a subgraph: as terms with parameters within a context, or of a branch that is
+    /// known to run.
+    fn graph(
+        &mut self,
+        around: &Scope<'_>,
+        graph: &Graph,
+        place: (usize, usize),
+        context: Option<TermId>,
+    ) -> Result<Arguments> {
+        let mut path = around.path.clone();
+        path.push(place);
+        let facts = self.bodies.facts(graph, &path);
+        let runs = self.runs.get(&path).copied();
+        let mark = match (around.mark, runs) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        };
+        let mut scope = Scope {
+            graph,
+            facts: &facts,
+            path,
+            mark,
+            values: vec![None; graph.values().len()],
+            unsettled: vec![false; graph.values().len()],
+        };
+        for capture in graph.captures() {
+            scope.values[capture.inner.index()] = around.values[capture.outer.index()];
+            scope.unsettled[capture.inner.index()] = around.unsettled[capture.outer.index()];
+        }
+        for (slot, &id) in graph.inputs().iter().enumerate() {
+            let info = scope.info(&self.symbols, id);
+            let sizes = scope.sizes(&self.symbols, id);
+            let term = context.map(|context| {
+                self.known(&scope, id).unwrap_or_else(|| {
+                    let term = Term::Parameter(context, scope.path.len(), slot, sizes);
+                    self.table.intern(term, info)
+                })
+            });
+            scope.values[id.index()] = term;
+        }
+        self.visit(&mut scope)?;
+        Ok(graph.outputs().iter().map(|id| scope.values[id.index()]).collect())
+    }
+}
+
+/// Returns true of integers and bool.
+pub fn is_whole(dtype: DType) -> bool {
+    dtype.is_integer() || dtype == DType::Bool
+}
+
+impl Scope<'_> {
+    /// Returns true if expressions mean the same in each run of the graph.
+    fn lasts(&self, symbols: &Symbols, dims: &[Dim]) -> bool {
+        self.mark.is_none_or(|mark| dims.iter().all(|&dim| !symbols.is_newer(dim, mark)))
+    }
+
+    fn info(&self, symbols: &Symbols, id: ValueId) -> Info {
+        let Some(TensorFact { dtype, dims, .. }) = self.facts[id.index()].as_tensor() else {
+            return Info { dtype: None, dims: None };
+        };
+        let dims = dims.clone().filter(|dims: &Dims| self.lasts(symbols, dims));
+        Info { dtype: *dtype, dims }
+    }
+
+    /// The sizes of a value that are the same in each run of the graph.
+    fn sizes(&self, symbols: &Symbols, id: ValueId) -> Option<Arc<[Option<Dim>]>> {
+        let dims = self.facts[id.index()].as_tensor()?.dims.as_ref()?;
+        Some(dims.iter().map(|&dim| Some(dim).filter(|&dim| self.lasts(symbols, &[dim]))).collect())
+    }
+}

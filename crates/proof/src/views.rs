@@ -1,0 +1,300 @@
+//! One form of terms that have the elements of another: in other shapes and orders of axes.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use gradus_core::convert::usize_of_i64;
+use gradus_engine::dim::{Dim, Symbols};
+use gradus_engine::fact::Dims;
+
+use crate::table::{Info, Term, TermId};
+use crate::terms::Terms;
+
+const ONE: Dim = Dim::Known(1);
+
+/// Axes of two shapes that have the same product.
+pub type Groups = Vec<(Range<usize>, Range<usize>)>;
+
+/// Groups the axes of two shapes of the same elements into the smallest runs that have the same
+/// product; nothing if products of sizes that are not numbers do not tell.
+pub fn align(symbols: &mut Symbols, a: &[Dim], b: &[Dim]) -> Option<Groups> {
+    let (mut i, mut j) = (0, 0);
+    let mut groups = Groups::new();
+    while i < a.len() || j < b.len() {
+        // Axes of size 1 stand alone unless both have them.
+        match (a.get(i), b.get(j)) {
+            (Some(&ONE), Some(&ONE)) => {
+                groups.push((i..i + 1, j..j + 1));
+                (i, j) = (i + 1, j + 1);
+                continue;
+            }
+            (Some(&ONE), _) => {
+                groups.push((i..i + 1, j..j));
+                i += 1;
+                continue;
+            }
+            (_, Some(&ONE)) => {
+                groups.push((i..i, j..j + 1));
+                j += 1;
+                continue;
+            }
+            _ => {}
+        }
+        let (start_a, start_b) = (i, j);
+        let (mut pa, mut pb) = (*a.get(i)?, *b.get(j)?);
+        (i, j) = (i + 1, j + 1);
+        while pa != pb {
+            let extend_a = match (pa.known(), pb.known()) {
+                (Some(x), Some(y)) => x < y,
+                _ if symbols.divides(pa, pb) => true,
+                _ if symbols.divides(pb, pa) => false,
+                _ => return None,
+            };
+            if extend_a {
+                pa = symbols.multiply(pa, *a.get(i)?)?;
+                i += 1;
+            } else {
+                pb = symbols.multiply(pb, *b.get(j)?)?;
+                j += 1;
+            }
+        }
+        groups.push((start_a..i, start_b..j));
+    }
+    Some(groups)
+}
+
+/// The sizes of an operand of that shape where the result is viewed in another shape.
+pub fn broadcast_through(
+    operand: &[Dim],
+    groups: &Groups,
+    from: &[Dim],
+    to: &[Dim],
+) -> Option<Vec<Dim>> {
+    let missing = from.len().checked_sub(operand.len())?;
+    let at = |axis: usize| if axis < missing { ONE } else { operand[axis - missing] };
+    let mut sizes = vec![ONE; to.len()];
+    for (a, b) in groups {
+        let is_one = a.clone().all(|axis| at(axis) == ONE);
+        let is_full = a.clone().all(|axis| at(axis) == from[axis]);
+        if is_full {
+            sizes[b.clone()].copy_from_slice(&to[b.clone()]);
+        } else if !is_one {
+            return None;
+        }
+    }
+    Some(sizes)
+}
+
+/// The axes of the result of a permutation after another.
+fn composed(first: &[usize], second: &[usize]) -> Vec<usize> {
+    second.iter().map(|&axis| first[axis]).collect()
+}
+
+/// The permutation that undoes another.
+pub fn inverse(order: &[usize]) -> Vec<usize> {
+    let mut undone = vec![0; order.len()];
+    for (to, &from) in order.iter().enumerate() {
+        undone[from] = to;
+    }
+    undone
+}
+
+pub fn permuted<T: Copy>(all: &[T], order: &[usize]) -> Vec<T> {
+    order.iter().map(|&axis| all[axis]).collect()
+}
+
+impl Terms<'_> {
+    /// The term whose elements, in their order, a term has in another shape.
+    pub fn root(&self, id: TermId) -> TermId {
+        if let Term::Reshape(inner) = self.table.term(id) { *inner } else { id }
+    }
+
+    /// A term in another shape.
+    pub fn reshaped(&mut self, id: TermId, dims: &Dims) -> TermId {
+        let root = self.root(id);
+        if self.table.dims(root) == Some(dims) {
+            return root;
+        }
+        let info = Info { dtype: self.table.dtype(root), dims: Some(dims.clone()) };
+        match self.table.term(root).clone() {
+            // The scalar is broadcast to any shape.
+            Term::Expand(inner) if self.table.dims(inner).is_some_and(|dims| dims.is_empty()) => {
+                self.table.intern(Term::Expand(inner), info)
+            }
+            Term::Integers(all) => self.table.integers(all, info),
+            Term::Progression(first, step) => self.table.intern(Term::Progression(first, step), info),
+            Term::Constant(_) => {
+                let shape = gradus_engine::fact::known_shape(dims);
+                let tensor = self.table.stored(root).zip(shape);
+                match tensor.and_then(|(tensor, shape)| tensor.reshaped(shape).ok()) {
+                    Some(tensor) => self.table.tensor(&tensor),
+                    None => self.table.intern(Term::Reshape(root), info),
+                }
+            }
+            _ => self.table.intern(Term::Reshape(root), info),
+        }
+    }
+
+    /// A term with its axes in another order.
+    pub fn permuted(&mut self, id: TermId, order: &[usize]) -> Option<TermId> {
+        let dims = self.table.dims(id)?.clone();
+        if dims.len() != order.len() {
+            return None;
+        }
+        let out: Dims = permuted(&dims, order).into();
+        // Axes of size 1 go, and axes that stay together become one.
+        let kept: Vec<usize> = order.iter().copied().filter(|&axis| dims[axis] != ONE).collect();
+        let mut runs: Vec<Range<usize>> = Vec::new();
+        let next = |axis: usize| (axis + 1..dims.len()).find(|&axis| dims[axis] != ONE);
+        let mut last = None;
+        for &axis in &kept {
+            match runs.last_mut() {
+                Some(run) if last.and_then(next) == Some(axis) => run.end = axis + 1,
+                _ => runs.push(axis..axis + 1),
+            }
+            last = Some(axis);
+        }
+        if runs.len() <= 1 {
+            return Some(self.reshaped(id, &out));
+        }
+        if let Term::Expand(inner) = *self.table.term(self.root(id))
+            && self.table.dims(inner).is_some_and(|dims| dims.is_empty())
+        {
+            return Some(self.reshaped(id, &out));
+        }
+        let mut sorted = runs.clone();
+        sorted.sort_by_key(|run| run.start);
+        let mut merged = Vec::with_capacity(sorted.len());
+        for run in &sorted {
+            merged.push(self.symbols.product(dims[run.clone()].iter().copied())?);
+        }
+        let position = |run: &Range<usize>| sorted.iter().position(|other| other == run);
+        let order = runs.iter().map(position).collect::<Option<Vec<_>>>()?;
+        let merged: Dims = merged.into();
+        let argument = self.reshaped(id, &merged);
+        let moved = match self.of_permuted(argument, &merged, &order) {
+            Some(moved) => moved,
+            None => {
+                let dims: Dims = permuted(&merged, &order).into();
+                let info = Info { dtype: self.table.dtype(argument), dims: Some(dims) };
+                self.table.intern(Term::Permute(argument, order.into()), info)
+            }
+        };
+        Some(self.reshaped(moved, &out))
+    }
+
+    /// A permutation of the axes of what is itself a permutation, perhaps in another shape.
+    fn of_permuted(&mut self, argument: TermId, dims: &Dims, order: &[usize]) -> Option<TermId> {
+        let root = self.root(argument);
+        let Term::Permute(base, first) = self.table.term(root).clone() else { return None };
+        let own = self.table.dims(root)?.clone();
+        let groups = align(&mut self.symbols, &own, dims)?;
+        // The axes of both, each as small as the smaller ones.
+        let (mut fine, mut of_own, mut of_new) = (Vec::new(), vec![0..0; own.len()], vec![0..0; dims.len()]);
+        for (a, b) in groups {
+            let at = fine.len();
+            if b.len() == 1 {
+                fine.extend_from_slice(&own[a.clone()]);
+                a.clone().enumerate().for_each(|(i, axis)| of_own[axis] = at + i..at + i + 1);
+                of_new[b.start] = at..fine.len();
+            } else if a.len() == 1 {
+                fine.extend_from_slice(&dims[b.clone()]);
+                b.clone().enumerate().for_each(|(i, axis)| of_new[axis] = at + i..at + i + 1);
+                of_own[a.start] = at..fine.len();
+            } else {
+                return None;
+            }
+        }
+        // Fine axes in the order of the base, and in the order of the result.
+        let of_base: Vec<usize> = inverse(&first).iter().flat_map(|&axis| of_own[axis].clone()).collect();
+        let of_result: Vec<usize> = order.iter().flat_map(|&axis| of_new[axis].clone()).collect();
+        if of_base.len() != fine.len() || of_result.len() != fine.len() {
+            return None;
+        }
+        let base_dims: Dims = permuted(&fine, &of_base).into();
+        let base = self.reshaped(base, &base_dims);
+        let order = composed(&inverse(&of_base), &of_result);
+        self.permuted(base, &order)
+    }
+
+    /// A term broadcast to a shape.
+    pub fn expanded(&mut self, id: TermId, dims: &Dims) -> TermId {
+        if self.table.dims(id) == Some(dims) {
+            return id;
+        }
+        let inner = match *self.table.term(id) {
+            Term::Expand(inner) => inner,
+            _ => id,
+        };
+        // Axes of size 1 in front say nothing.
+        let inner = match self.table.dims(inner).cloned() {
+            Some(own) => {
+                let ones = own.iter().take_while(|&&dim| dim == ONE).count();
+                let rest: Dims = own[ones..].into();
+                self.reshaped(inner, &rest)
+            }
+            None => inner,
+        };
+        if self.table.dims(inner) == Some(dims) {
+            return inner;
+        }
+        let info = Info { dtype: self.table.dtype(inner), dims: Some(dims.clone()) };
+        self.table.intern(Term::Expand(inner), info)
+    }
+
+    /// The elements of a term from one along an axis, in steps, so that the axis has that size.
+    pub fn sliced(&mut self, id: TermId, axis: usize, (start, step): (Dim, i64), len: Dim) -> Option<TermId> {
+        let dims = self.table.dims(id)?.clone();
+        let own = *dims.get(axis)?;
+        if own == len && step > 0 && start == Dim::ZERO {
+            return Some(id);
+        }
+        if let Term::Expand(inner) = *self.table.term(id)
+            && self.table.dims(inner).is_some_and(|dims| dims.is_empty())
+        {
+            let mut sizes = dims.to_vec();
+            sizes[axis] = len;
+            return Some(self.expanded(inner, &sizes.into()));
+        }
+        // Slices along several axes are in the order of the axes.
+        if let Term::Slice(inner, other, first, by) = *self.table.term(id)
+            && other > axis
+        {
+            let size = dims[other];
+            let inner = self.sliced(inner, axis, (start, step), len)?;
+            return self.sliced(inner, other, (first, by), size);
+        }
+        let (inner, start, step) = match *self.table.term(id) {
+            Term::Slice(inner, other, first, by) if other == axis && by > 0 && step > 0 => {
+                let offset = self.symbols.multiply(start, Dim::Known(by))?;
+                (inner, self.symbols.add(first, offset)?, by.checked_mul(step)?)
+            }
+            _ => (id, start, step),
+        };
+        let mut sizes = dims.to_vec();
+        sizes[axis] = len;
+        if step > 0 && start == Dim::ZERO && self.table.dims(inner).is_some_and(|dims| dims[axis] == len) {
+            return Some(inner);
+        }
+        let step = if len == ONE { 1 } else { step };
+        let info = Info { dtype: self.table.dtype(inner), dims: Some(sizes.into()) };
+        Some(self.table.intern(Term::Slice(inner, axis, start, step), info))
+    }
+
+    /// The axis that a number means for a term.
+    pub fn axis(&self, id: TermId, axis: i64) -> Option<usize> {
+        axis_of(axis, self.table.dims(id)?.len())
+    }
+}
+
+/// The axis that a number means, of that many.
+pub fn axis_of(axis: i64, rank: usize) -> Option<usize> {
+    let rank_number = i64::try_from(rank).ok()?;
+    let axis = if axis < 0 { axis.checked_add(rank_number)? } else { axis };
+    usize_of_i64(axis).filter(|&axis| axis < rank)
+}
+
+/// Shares a list.
+pub fn shared(dims: Vec<Dim>) -> Arc<[Dim]> {
+    dims.into()
+}
