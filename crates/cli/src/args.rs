@@ -15,7 +15,7 @@ use names::{Named, any, command_names, shell, shells, subjects};
 
 pub(crate) use dims::Dim;
 pub(crate) use models::{
-    CheckArgs, ConvertArgs, CostArgs, Devices, Diagram, DiffArgs, Emit, FleetArgs, FoldArgs, GraphArgs,
+    CheckArgs, ConvertArgs, CostArgs, Devices, Diagram, DiffArgs, Emit, FleetArgs, FoldArgs, GraphArgs, ProveArgs,
     Infer, Ops, ReportArgs, RunArgs, RuntimeName, Show, Target,
 };
 pub(crate) use sequences::{
@@ -84,6 +84,7 @@ pub(crate) enum Command {
     Show(Show),
     Diff(DiffArgs),
     Check(CheckArgs),
+    Prove(ProveArgs),
     Ops(Ops),
     Dim(Dim),
     Devices(Devices),
@@ -120,6 +121,7 @@ impl Args {
             Command::Show(show) => show.json,
             Command::Diff(diff) => diff.json,
             Command::Check(check) => check.json,
+            Command::Prove(prove) => prove.json,
             Command::Ops(ops) => ops.json,
             Command::Dim(dim) => dim.json,
             Command::Devices(devices) => devices.json,

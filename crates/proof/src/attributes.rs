@@ -93,14 +93,14 @@ pub fn set(key: &mut AttributesKey, name: &str, content: Option<ContentKey>) {
 
 /// An integer attribute.
 pub fn int(key: &AttributesKey, name: &str) -> Option<i64> {
-    key.iter().find(|(own, _)| &**own == name).and_then(|(_, content)| {
-        if let ContentKey::Int(value) = content { Some(*value) } else { None }
-    })
+    key.iter()
+        .find(|(own, _)| &**own == name)
+        .and_then(|(_, content)| if let ContentKey::Int(value) = content { Some(*value) } else { None })
 }
 
 /// Integers that are an attribute.
 pub fn ints<'a>(key: &'a AttributesKey, name: &str) -> Option<&'a [i64]> {
-    key.iter().find(|(own, _)| &**own == name).and_then(|(_, content)| {
-        if let ContentKey::Ints(all) = content { Some(&**all) } else { None }
-    })
+    key.iter()
+        .find(|(own, _)| &**own == name)
+        .and_then(|(_, content)| if let ContentKey::Ints(all) = content { Some(&**all) } else { None })
 }

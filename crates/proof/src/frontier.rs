@@ -54,7 +54,9 @@ fn describe(terms: &Terms<'_>, id: TermId) -> String {
         Term::Reshape(inner) => format!("a view{} of {}", sizes(terms, id), describe_short(terms, *inner)),
         Term::Permute(inner, order) => format!("{} permuted by {order:?}", describe_short(terms, *inner)),
         Term::Expand(inner) => format!("{} broadcast{}", describe_short(terms, *inner), sizes(terms, id)),
-        Term::Slice(inner, axis, ..) => format!("a slice of axis {axis} of {}", describe_short(terms, *inner)),
+        Term::Slice(inner, axis, ..) => {
+            format!("a slice of axis {axis} of {}", describe_short(terms, *inner))
+        }
         Term::Apply(operator, _, 0) => operator.name.to_string(),
         Term::Apply(operator, _, slot) => format!("output {slot} of {}", operator.name),
         Term::Graph(..) => "a subgraph".to_owned(),

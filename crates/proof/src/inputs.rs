@@ -32,9 +32,8 @@ fn same_default(first: &Constant, second: &Constant) -> Result<bool> {
 
 /// The inputs of two models, with the sizes of both: an axis has one size, whatever each calls it.
 pub fn shared(models: [&Model; 2]) -> Result<Shared> {
-    let find = |graph: &Graph, name: &str| {
-        graph.inputs().iter().copied().find(|&id| &*graph.value(id).name == name)
-    };
+    let find =
+        |graph: &Graph, name: &str| graph.inputs().iter().copied().find(|&id| &*graph.value(id).name == name);
     let mut pairs: Vec<(String, [Option<ValueId>; 2])> = Vec::new();
     let mut own = Vec::new();
     let mut seen = HashSet::new();
@@ -54,7 +53,8 @@ pub fn shared(models: [&Model; 2]) -> Result<Shared> {
                 own.push((side, name.to_owned()));
             }
             if let [Some(a), Some(b)] = both
-                && let (Some(first), Some(second)) = (models[0].graph.constant(a), models[1].graph.constant(b))
+                && let (Some(first), Some(second)) =
+                    (models[0].graph.constant(a), models[1].graph.constant(b))
                 && !same_default(first, second)?
             {
                 let message = format!("input \"{name}\" has another default in the second model");
@@ -145,7 +145,8 @@ struct Sizes {
 
 /// Returns true if a declared size is a name, not an expression of names.
 fn is_name(text: &str) -> bool {
-    !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.'))
+    !text.is_empty()
+        && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.'))
         && !text.starts_with(|c: char| c.is_ascii_digit())
 }
 

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use foldhash::{HashMap, HashMapExt};
 use gradus_core::graph::{
-    self, Attribute, Builder, Content, DeclaredDim, Function, Graph, Model, Node, Origin, Slots, Type, ValueId,
+    self, Attribute, Builder, Content, DeclaredDim, Function, Graph, Model, Node, Origin, Slots, Type,
+    ValueId,
 };
 use gradus_core::{Error, Kind, Limits, Result};
 use gradus_engine::normalize::has_default_inputs;
@@ -49,7 +50,8 @@ pub fn join(models: [&Model; 2], same: &Same, limits: &Limits) -> Result<Joined>
         let id = builder.define(name, Origin::Input)?;
         builder.info(id).declared.clone_from(declared);
     }
-    let mut joiner = Joiner { same, limits, functions: HashMap::new(), side: 0, scopes: 0, depth: 0, steps: 0 };
+    let mut joiner =
+        Joiner { same, limits, functions: HashMap::new(), side: 0, scopes: 0, depth: 0, steps: 0 };
     let mut outputs = Vec::new();
     for (side, model) in models.into_iter().enumerate() {
         joiner.enter(side, model);
@@ -221,8 +223,7 @@ impl<'m> Joiner<'m> {
         for capture in inner.captures() {
             keys[capture.inner.index()] = scope.key(capture.outer).clone();
         }
-        let copied =
-            Scope { graph: inner, keys, arguments: scope.arguments, in_function: scope.in_function };
+        let copied = Scope { graph: inner, keys, arguments: scope.arguments, in_function: scope.in_function };
         let mut builder = Builder::nested(inner.name());
         for &input in inner.inputs() {
             let id = builder.define(copied.key(input), Origin::Input)?;
@@ -280,7 +281,9 @@ impl<'m> Joiner<'m> {
 /// A declared type of which nothing but the element type is said.
 fn without_sizes(declared: &Type) -> Type {
     match declared {
-        Type::Tensor(dtype, Some(sizes)) if !sizes.iter().all(|size| matches!(size, DeclaredDim::Known(_))) => {
+        Type::Tensor(dtype, Some(sizes))
+            if !sizes.iter().all(|size| matches!(size, DeclaredDim::Known(_))) =>
+        {
             Type::Tensor(*dtype, None)
         }
         other => other.clone(),

@@ -167,7 +167,7 @@ fn attempt(source: &Source, joined: Joined, sizes: &Sizes, limits: &Limits) -> R
     let assumptions = inference.conditions().iter().filter(|of| of.rests).map(|of| of.text.clone()).collect();
     limits.check()?;
     let graph = source.graph();
-    let (terms, values) = Terms::of(graph, inference, limits)?;
+    let (terms, values) = Terms::of(&source, inference, limits)?;
     let pair = |both: &[ValueId; 2]| both.map(|id| values[id.index()]);
     let is_proved = |both: &[ValueId; 2]| {
         let [a, b] = pair(both);

@@ -153,6 +153,13 @@ impl Table {
             let scalar = self.tensor(&scalar);
             return self.intern(Term::Expand(scalar), info);
         }
+        // Elements of constants are in one row, so that a constant in another shape is a view.
+        if tensor.shape().rank() > 1
+            && let Ok(flat) = tensor.reshaped(Shape::vector(tensor.len()))
+        {
+            let row = self.tensor(&flat);
+            return self.intern(Term::Reshape(row), info);
+        }
         let number = self.number(tensor);
         self.intern(Term::Constant(number), info)
     }
@@ -208,6 +215,7 @@ impl Table {
             Term::Integers(all) if all.len() == 1 => {
                 all[0].known().map(|value| gradus_core::Number::Int(value.into()))
             }
+            Term::Reshape(inner) => self.scalar(*inner),
             Term::Constant(_) => self.stored(id)?.only_number().ok(),
             _ => None,
         }

@@ -10,10 +10,11 @@ use gradus_engine::dim::{Dim, Symbols};
 use gradus_engine::fact::{Dims, Elements, Fact, TensorFact};
 use gradus_engine::infer::{Inference, SubgraphFacts};
 use gradus_engine::normalize::{Form, former_inputs};
-use gradus_engine::operators::{Chance, Rounding, Row};
 use gradus_engine::operators::registry;
+use gradus_engine::operators::{Chance, Rounding, Row};
+use gradus_engine::source::Source;
 
-use crate::attributes;
+use crate::attributes::{self, ContentKey};
 use crate::laws::{self, Call};
 use crate::table::{Arguments, Info, Operator, Table, Term, TermId};
 
@@ -23,7 +24,10 @@ pub struct Terms<'m> {
     pub symbols: Symbols,
     bodies: SubgraphFacts,
     runs: HashMap<Vec<(usize, usize)>, u32>,
-    limits: &'m Limits,
+    pub limits: &'m Limits,
+    pub source: &'m Source,
+    /// Results of constants that laws computed.
+    pub computed: usize,
     /// Nodes that were visited, of all graphs.
     visited: usize,
     /// Calls of laws by one another.
@@ -49,10 +53,11 @@ const STEPS: usize = 1 << 8;
 impl<'m> Terms<'m> {
     /// The terms of the values of an inferred graph, by value.
     pub fn of(
-        graph: &Graph,
+        source: &'m Source,
         inference: Inference,
         limits: &'m Limits,
     ) -> Result<(Terms<'m>, Vec<Option<TermId>>)> {
+        let graph = source.graph();
         let places: Vec<_> = inference.subgraphs().iter().map(|body| body.place.to_vec()).collect();
         let runs = places.into_iter().filter_map(|place| {
             let mark = inference.runs(&place)?.mark;
@@ -61,7 +66,8 @@ impl<'m> Terms<'m> {
         let runs = runs.collect();
         let (facts, symbols, bodies, _) = inference.into_parts();
         let table = Table::default();
-        let mut terms = Terms { table, symbols, bodies, runs, limits, visited: 0, nested: 0 };
+        let mut terms =
+            Terms { table, symbols, bodies, runs, limits, source, computed: 0, visited: 0, nested: 0 };
         let mut scope = Scope {
             graph,
             facts: &facts,
@@ -141,7 +147,9 @@ impl<'m> Terms<'m> {
             Elements::Integers(all) if is_whole(dtype) && scope.lasts(&self.symbols, all) => {
                 Some(self.table.integers(all.clone(), info))
             }
-            Elements::Progression(both) if is_whole(dtype) && scope.lasts(&self.symbols, &[both.0, both.1]) => {
+            Elements::Progression(both)
+                if is_whole(dtype) && scope.lasts(&self.symbols, &[both.0, both.1]) =>
+            {
                 if let Some(tensor) = fact.tensor_within(1 << 13) {
                     return Some(self.table.tensor(&tensor));
                 }
@@ -192,7 +200,22 @@ impl<'m> Terms<'m> {
             context.version = -1;
             let context = Term::Apply(Arc::new(context), arguments, usize::MAX);
             let context = self.table.intern(context, Info::default());
-            for (number, graph) in node.graphs().enumerate() {
+            // Graphs by the name of their attribute, in whatever order a file has them.
+            let mut graphs = Vec::new();
+            let mut count = 0;
+            for attribute in &node.attributes {
+                let own = match &attribute.content {
+                    Content::Graph(graph) => std::slice::from_ref(graph),
+                    Content::Graphs(all) => all.as_slice(),
+                    _ => &[],
+                };
+                graphs
+                    .extend(own.iter().enumerate().map(|(i, graph)| (&*attribute.name, i, count + i, graph)));
+                count += own.len();
+            }
+            graphs.sort_by_key(|(name, index, ..)| (*name, *index));
+            for (name, _, number, graph) in graphs {
+                call.attributes_mut().push((name.into(), ContentKey::Older("graph".to_owned())));
                 let outputs = self.graph(scope, graph, (index, number), Some(context))?;
                 let term = Term::Graph(graph.inputs().len(), outputs);
                 call.arguments.push(Some(self.table.intern(term, Info::default())));
@@ -203,13 +226,7 @@ impl<'m> Terms<'m> {
 
     /// The operator and arguments of a node in the newest form; nothing if its outputs do not follow
     /// from them, or it is not known what it computes.
-    fn call(
-        &mut self,
-        scope: &Scope<'_>,
-        node: &Node,
-        index: usize,
-        infos: &[Info],
-    ) -> Result<Option<Call>> {
+    fn call(&mut self, scope: &Scope<'_>, node: &Node, index: usize, infos: &[Info]) -> Result<Option<Call>> {
         let Some(row) = registry::row_of(Standard::Onnx, node) else { return Ok(None) };
         let form = Form::of_node(Standard::Onnx, node);
         let attributes = Attributes::new(&node.attributes, form);
@@ -234,9 +251,14 @@ impl<'m> Terms<'m> {
         let in_training = || {
             let named = node.outputs.iter().flatten().count() > 1;
             match &*node.operator.name {
-                "Dropout" => arguments.get(2).copied().flatten().is_some_and(|training| {
-                    self.table.numbers(training).as_deref() != Some(&[0])
-                }) || key.iter().any(|(name, _)| name.is_empty()),
+                "Dropout" => {
+                    arguments
+                        .get(2)
+                        .copied()
+                        .flatten()
+                        .is_some_and(|training| self.table.numbers(training).as_deref() != Some(&[0]))
+                        || key.iter().any(|(name, _)| name.is_empty())
+                }
                 _ => named || attributes::int(&key, "training_mode").unwrap_or(0) != 0,
             }
         };
@@ -250,6 +272,12 @@ impl<'m> Terms<'m> {
         }
         // The forms of ONNX's own operators say all that versions differ in.
         let version = if node.operator.domain.is_empty() { 0 } else { node.version.unwrap_or(-1) };
+        let mut key = key;
+        // Where a node names outputs decides what Split does, and perhaps operators of other domains.
+        if &*node.operator.name == "Split" || !node.operator.domain.is_empty() {
+            let count = gradus_core::convert::i64_of(node.outputs.len());
+            key.push((" outputs".into(), ContentKey::Int(count)));
+        }
         let operator = Operator {
             domain: node.operator.domain.clone(),
             name: node.operator.name.clone(),

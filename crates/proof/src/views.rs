@@ -1,7 +1,6 @@
 //! One form of terms that have the elements of another: in other shapes and orders of axes.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use gradus_core::convert::usize_of_i64;
 use gradus_engine::dim::{Dim, Symbols};
@@ -64,12 +63,7 @@ pub fn align(symbols: &mut Symbols, a: &[Dim], b: &[Dim]) -> Option<Groups> {
 }
 
 /// The sizes of an operand of that shape where the result is viewed in another shape.
-pub fn broadcast_through(
-    operand: &[Dim],
-    groups: &Groups,
-    from: &[Dim],
-    to: &[Dim],
-) -> Option<Vec<Dim>> {
+pub fn broadcast_through(operand: &[Dim], groups: &Groups, from: &[Dim], to: &[Dim]) -> Option<Vec<Dim>> {
     let missing = from.len().checked_sub(operand.len())?;
     let at = |axis: usize| if axis < missing { ONE } else { operand[axis - missing] };
     let mut sizes = vec![ONE; to.len()];
@@ -123,14 +117,6 @@ impl Terms<'_> {
             }
             Term::Integers(all) => self.table.integers(all, info),
             Term::Progression(first, step) => self.table.intern(Term::Progression(first, step), info),
-            Term::Constant(_) => {
-                let shape = gradus_engine::fact::known_shape(dims);
-                let tensor = self.table.stored(root).zip(shape);
-                match tensor.and_then(|(tensor, shape)| tensor.reshaped(shape).ok()) {
-                    Some(tensor) => self.table.tensor(&tensor),
-                    None => self.table.intern(Term::Reshape(root), info),
-                }
-            }
             _ => self.table.intern(Term::Reshape(root), info),
         }
     }
@@ -292,9 +278,4 @@ pub fn axis_of(axis: i64, rank: usize) -> Option<usize> {
     let rank_number = i64::try_from(rank).ok()?;
     let axis = if axis < 0 { axis.checked_add(rank_number)? } else { axis };
     usize_of_i64(axis).filter(|&axis| axis < rank)
-}
-
-/// Shares a list.
-pub fn shared(dims: Vec<Dim>) -> Arc<[Dim]> {
-    dims.into()
 }

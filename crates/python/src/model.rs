@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use gradus::check::{CheckOptions, OutputCheck, VerifyOptions};
+use gradus::prove::{ProveOptions, Side, Verdict};
 use gradus::contract::{Deployment, Language};
 use gradus::conversion::{ConvertOptions, Converted, Runtime};
 use gradus::fold::{FoldOptions, Folded, RuleSet};
@@ -297,6 +298,43 @@ impl Model {
             report.set_item("outputs", check.outputs.into_iter().map(compared).collect::<Vec<_>>())?;
             report.set_item("parting", check.parting.map(|it| (it.value, it.before, it.after)))?;
         }
+        Ok(report)
+    }
+
+    /// What is proved of this model and another, as a `gradus.ProofReport` has it.
+    fn _prove<'py>(
+        &self,
+        py: Python<'py>,
+        other: &Model,
+        sizes: GivenSizes<'_>,
+        seconds: f64,
+        seed: u64,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let mut options = ProveOptions::default();
+        options.sizes = said_of_inputs(sizes)?;
+        options.seed = seed;
+        let wrong = || Error::mismatch(Kind::Usage, "seconds", seconds, "a number of at least 0");
+        options.time = Duration::try_from_secs_f64(seconds).map_err(|_| wrong()).or_raise()?;
+        let proved = engine(py, || self.model.prove(&other.model, &options)).or_raise()?;
+        let report = PyDict::new(py);
+        report.set_item("verdict", proved.verdict.name())?;
+        let differing = match proved.verdict {
+            Verdict::Different(witness) => witness.outputs.into_iter().map(|output| output.name).collect(),
+            _ => Vec::new(),
+        };
+        report.set_item("differing", differing)?;
+        report.set_item("runs", proved.runs)?;
+        report.set_item("reason", proved.reason)?;
+        let (mut outputs, mut frontier, mut assumptions) = (Vec::new(), Vec::new(), Vec::new());
+        if let Some(proof) = proved.proof {
+            (outputs, assumptions) = (proof.outputs, proof.assumptions);
+            let side = |side: Side| (side.value, side.term);
+            let pairs = proof.frontier.into_iter().map(|pair| (side(pair.first), side(pair.second), pair.count));
+            frontier.extend(pairs);
+        }
+        report.set_item("outputs", outputs)?;
+        report.set_item("frontier", frontier)?;
+        report.set_item("assumptions", assumptions)?;
         Ok(report)
     }
 

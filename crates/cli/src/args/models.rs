@@ -746,6 +746,49 @@ pub(crate) struct CheckArgs {
     pub(crate) limits: LimitArgs,
 }
 
+/// Prove that two models return the same bits for all inputs and sizes, or find inputs that show
+/// they do not.
+///
+/// Exit status: 0 equivalent, 1 different, 3 undecided. Outputs are compared by name; all NaNs are
+/// the same. What is proved is about the inputs that both models take.
+#[derive(Debug, ClapArgs)]
+#[command(
+    after_help = "Examples:\n  gradus prove examples/heads.onnx examples/heads.onnx\n  gradus prove before.onnx after.onnx --range seq=1..4096 --witness differs/"
+)]
+pub(crate) struct ProveArgs {
+    /// The first model: an ONNX file.
+    pub(crate) first: PathBuf,
+
+    /// The second model.
+    pub(crate) second: PathBuf,
+
+    /// Folder into which the inputs for which outputs differ are saved, as .npy files.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) witness: Option<PathBuf>,
+
+    /// Seconds of runs that look for such inputs where there is no proof.
+    #[arg(long, value_name = "SECONDS", default_value_t = 30)]
+    pub(crate) seconds: u64,
+
+    /// The seed of the random sizes and elements of these runs.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+
+    /// List all pairs of values that are not proved, and not only the first ten.
+    #[arg(long)]
+    pub(crate) all: bool,
+
+    /// Print JSON (docs/json.md).
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) sizes: SizeArgs,
+
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+}
+
 /// List the operators that Gradus runs, with their versions and types.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:\n  gradus ops Range\n  gradus ops --json")]

@@ -18,6 +18,7 @@ mod ops;
 mod plan;
 mod portability;
 mod profile;
+mod prove;
 mod report;
 mod run;
 mod run_inputs;
@@ -49,6 +50,7 @@ pub(crate) fn run(args: &Args, runtime: FindRuntime) -> Result<(), Failure> {
         Command::Show(args) => show::show(args),
         Command::Diff(args) => diff::diff(args),
         Command::Check(args) => check::check(args, runtime),
+        Command::Prove(args) => prove::prove(args),
         Command::Ops(args) => ops::ops(args),
         Command::Dim(args) => dim::dim(args),
         Command::Devices(args) => devices::devices(args),

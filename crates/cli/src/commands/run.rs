@@ -110,7 +110,7 @@ fn name_apart(outputs: &mut [(Arc<str>, Value)]) {
     }
 }
 
-type SavedFiles = Vec<(String, PathBuf)>;
+pub(super) type SavedFiles = Vec<(String, PathBuf)>;
 
 fn files_json(saved: &SavedFiles) -> Result<Box<RawValue>> {
     json::object(saved.iter().map(|(name, path)| (name, path.display().to_string())))
@@ -265,7 +265,7 @@ fn read_tensor(path: &Path, declared: Option<DType>, limits: &Limits) -> Result<
 }
 
 /// Saves outputs as `.npy` files: all of them, or none.
-fn save<'a>(
+pub(super) fn save<'a>(
     model: &Model,
     folder: &Path,
     outputs: impl IntoIterator<Item = &'a (Arc<str>, Value)>,

@@ -12,5 +12,6 @@ mod functions;
 mod loops;
 mod models;
 mod openvino;
+mod prove;
 mod rules;
 mod sets;

@@ -10,13 +10,9 @@ use crate::table::TermId;
 use crate::terms::Terms;
 
 pub(super) const LAWS: &[Law] = &[
-    law(
-        "dropout",
-        &["Dropout"],
-        "Dropout(x) in inference = x",
-        "the text says so",
-        |_, call| (call.infos.len() == 1).then(|| call.argument(0).map(|x| vec![x])).flatten(),
-    ),
+    law("dropout", &["Dropout"], "Dropout(x) in inference = x", "the text says so", |_, call| {
+        (call.infos.len() == 1).then(|| call.argument(0).map(|x| vec![x])).flatten()
+    }),
     law(
         "one-input",
         &["Max", "Mean", "Min", "Sum"],
@@ -31,20 +27,8 @@ pub(super) const LAWS: &[Law] = &[
         "the text says so",
         choice,
     ),
-    law(
-        "axis",
-        &[],
-        "an axis is counted from the first one",
-        "the text says so",
-        axis,
-    ),
-    law(
-        "default-attributes",
-        &[],
-        "an attribute of its default = none",
-        "the text says so",
-        defaults,
-    ),
+    law("axis", &[], "an axis is counted from the first one", "the text says so", axis),
+    law("default-attributes", &[], "an attribute of its default = none", "the text says so", defaults),
     law(
         "default-inputs",
         &["GRU", "LSTM", "RNN"],
@@ -147,9 +131,9 @@ fn defaults(_: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
 
 fn states(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     for index in [5, 6] {
-        let zero = call.argument(index).is_some_and(|state| {
-            matches!(filled(terms, state), Some(Number::Float(value)) if value.to_bits() == 0)
-        });
+        let zero = call.argument(index).is_some_and(
+            |state| matches!(filled(terms, state), Some(Number::Float(value)) if value.to_bits() == 0),
+        );
         if zero {
             call.arguments[index] = None;
         }

@@ -5,8 +5,8 @@ use gradus_engine::dim::Dim;
 use gradus_engine::fact::Dims;
 use gradus_engine::operators::ZeroSigns;
 
-use super::{Call, Law, law};
 use super::layout::filled;
+use super::{Call, Law, law};
 use crate::attributes::{self, ContentKey};
 use crate::table::{Arguments, Info, Term, TermId};
 use crate::terms::{Terms, is_whole};
@@ -101,7 +101,8 @@ fn cast(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     }
     let inner = terms.arguments_of(x, "Cast")?.first().copied().flatten()?;
     let first = terms.table.dtype(inner)?;
-    if !keeps(first, from) {
+    // A number as text shows its type.
+    if !keeps(first, from) || to == DType::String {
         return None;
     }
     let info = call.infos[0].clone();
@@ -189,8 +190,12 @@ fn commutative(_: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
 fn is_of_elements(call: &Call) -> bool {
     let plain = call.row.is_of_elements() && call.operator.domain.is_empty() && call.infos.len() == 1;
     // A slope or a scale of each channel is not broadcast.
-    plain && !matches!(call.name(), "PRelu" | "QuantizeLinear" | "DequantizeLinear" | "Dropout")
-        && !call.attributes().iter().any(|(name, _)| name.is_empty() || &**name == "axis" || &**name == "broadcast")
+    plain
+        && !matches!(call.name(), "PRelu" | "QuantizeLinear" | "DequantizeLinear" | "Dropout")
+        && !call
+            .attributes()
+            .iter()
+            .any(|(name, _)| name.is_empty() || &**name == "axis" || &**name == "broadcast")
 }
 
 fn pulled(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
@@ -212,7 +217,9 @@ fn pulled(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
         }
     }
     call.arguments = arguments.iter().copied().map(Some).collect();
-    let first = arguments.iter().copied().find(|&id| is_full(terms, id))?;
+    let mut full = arguments.iter().copied().filter(|&id| is_full(terms, id));
+    let is_stored = |id: &TermId| matches!(terms.table.term(terms.root(*id)), Term::Constant(_));
+    let first = full.clone().find(|id| !is_stored(id)).or_else(|| full.next())?;
     let root = terms.root(first);
     if root != first {
         let dims = terms.table.dims(root)?.clone();

@@ -5,6 +5,7 @@
 
 mod choices;
 mod elements;
+mod evaluate;
 mod layout;
 mod reductions;
 
@@ -80,7 +81,7 @@ const fn law(
     Law { name, operators, says, why, apply }
 }
 
-const TABLES: [&[Law]; 4] = [layout::LAWS, choices::LAWS, elements::LAWS, reductions::LAWS];
+const TABLES: [&[Law]; 5] = [layout::LAWS, choices::LAWS, evaluate::LAWS, elements::LAWS, reductions::LAWS];
 
 /// All laws.
 pub fn all() -> impl Iterator<Item = &'static Law> {

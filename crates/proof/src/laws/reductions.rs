@@ -12,8 +12,18 @@ use crate::terms::Terms;
 use crate::views::axis_of;
 
 const REDUCTIONS: &[&str] = &[
-    "ArgMax", "ArgMin", "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean",
-    "ReduceMin", "ReduceProd", "ReduceSum", "ReduceSumSquare",
+    "ArgMax",
+    "ArgMin",
+    "ReduceL1",
+    "ReduceL2",
+    "ReduceLogSum",
+    "ReduceLogSumExp",
+    "ReduceMax",
+    "ReduceMean",
+    "ReduceMin",
+    "ReduceProd",
+    "ReduceSum",
+    "ReduceSumSquare",
 ];
 
 pub(super) const LAWS: &[Law] = &[law(

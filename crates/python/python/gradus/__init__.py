@@ -7,6 +7,7 @@
   :mod:`gradus.openvino`: each with the signatures, defaults, casts and errors of its framework.
 - :func:`load`: a model, to infer its shapes, to fold, to convert, to run and to save; :class:`Graph`: a graph, made operator by operator.
 - :func:`check`: whether two models, or a model and a runtime, give the same bits.
+- :func:`prove`: whether two models give the same bits for all inputs and sizes.
 - :func:`compare`: what eleven programs give for one call.
 - :func:`devices`: GPUs, which make the same sequences with the same bits (``device=``).
 - :mod:`gradus.dask`: arrays larger than memory.
@@ -18,7 +19,7 @@ import os as _os
 from types import ModuleType as _ModuleType
 
 from . import _native, errors, plan
-from ._check import CheckReport, NodeCheck, OutputCheck, RuntimeReport
+from ._check import CheckReport, NodeCheck, OutputCheck, ProofReport, RuntimeReport
 from ._cost import Amounts, Block, Cost, Fit, MemoryPlan, NodeCost
 from ._compare import Difference, ModelSequence, Portability, compare
 from ._dims import Decision, decide
@@ -42,6 +43,7 @@ from ._models import (
     UnknownType,
     check,
     load,
+    prove,
 )
 from ._native import DeviceArray, arange, devices, geomspace, linspace, logspace
 from ._shape import shape, size
@@ -98,6 +100,7 @@ __all__ = [
     "NodeCost",
     "OptionalType",
     "OutputCheck",
+    "ProofReport",
     "Portability",
     "RuntimeReport",
     "SequenceType",
@@ -117,6 +120,7 @@ __all__ = [
     "load",
     "logspace",
     "plan",
+    "prove",
     "shape",
     "size",
     "to_dlpack",

@@ -62,6 +62,29 @@ class CheckReport:
 
 
 @dataclass(frozen=True)
+class ProofReport:
+    """The result of :meth:`gradus.Model.prove`. It is true if the models are proved to be the same."""
+
+    #: ``"equivalent"``, ``"different"`` or ``"undecided"``.
+    verdict: str
+    #: Outputs by name, and whether they are proved to be the same.
+    outputs: dict[str, bool]
+    #: The outputs that differ in a run.
+    differing: list[str]
+    #: The pairs of values up to which all is proved: name and term in each model, and how often the pair was met.
+    frontier: list[tuple[tuple[str | None, str], tuple[str | None, str], int]]
+    #: What the proof takes for granted of sizes.
+    assumptions: list[str]
+    #: Runs that found no difference, where there is no proof.
+    runs: int
+    #: Why nothing is proved, where the models do not go together.
+    reason: str | None
+
+    def __bool__(self) -> bool:
+        return self.verdict == "equivalent"
+
+
+@dataclass(frozen=True)
 class NodeCheck:
     """A value that a node computes in a runtime, beside the exact result for the inputs that the runtime gave the node: the
     difference is the node's own, and not that of the nodes before it."""

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias, overload
 import numpy as np
 
 from . import _html, _native
-from ._check import CheckReport, NodeCheck, OutputCheck, RuntimeReport
+from ._check import CheckReport, NodeCheck, OutputCheck, ProofReport, RuntimeReport
 from ._compare import Portability
 from ._cost import Cost
 from ._inference import Condition, Inference, MapType, OptionalType, SequenceType, TensorType, Type, UnknownType
@@ -20,7 +20,7 @@ from ._reports import ConversionNote, ConversionReport, FoldReport, Kept
 from ._runtimes import RUNTIMES
 from .errors import UsageError
 
-__all__ = ["Condition", "ConversionNote", "ConversionReport", "ConvertedModel", "Dim", "FoldReport", "FoldedModel", "Inference", "Kept", "MapType", "Model", "OptionalType", "SequenceType", "TensorType", "UnknownType", "check", "load"]
+__all__ = ["Condition", "ConversionNote", "ConversionReport", "ConvertedModel", "Dim", "FoldReport", "FoldedModel", "Inference", "Kept", "MapType", "Model", "OptionalType", "SequenceType", "TensorType", "UnknownType", "check", "load", "prove"]
 
 
 class Model:
@@ -472,6 +472,40 @@ class Model:
         report["outputs"] = [OutputCheck(*output) for output in report["outputs"]]
         return CheckReport(**report)
 
+    def prove(
+        self,
+        other: Model,
+        dims: Mapping[str, int] | None = None,
+        *,
+        shapes: Mapping[str, Sequence[Any]] | None = None,
+        seconds: float = 30,
+        seed: int = 1,
+    ) -> ProofReport:
+        """Proves that another model returns the same bits for all inputs and sizes that both take, or finds inputs for which it
+        does not. Outputs are compared by name; all NaNs are the same.
+
+        Args:
+            other: the model to compare.
+            dims, shapes: symbols and shapes of inputs, as of :meth:`infer`: the proof is about these alone.
+            seconds: the time of runs that look for a difference where there is no proof.
+            seed: the seed of the random inputs of these runs.
+
+        Returns:
+            A report, which is true if the models are proved to be the same.
+
+        Raises:
+            UsageError: if a symbol or an input is not the models'.
+
+        Example:
+            >>> import gradus
+            >>> model = gradus.load("examples/heads.onnx")
+            >>> model.prove(model.fold()).verdict
+            'equivalent'
+        """
+        report = self._native._prove(other._native, _sizes(dims, shapes), seconds, seed)
+        report["outputs"] = dict(report["outputs"])
+        return ProofReport(**report)
+
     def check_in(
         self,
         runtime: str,
@@ -768,6 +802,35 @@ def check(
     if b is None:
         raise UsageError.mismatch("the second model", "None", "a model, or a runtime in with_")
     return first.check(_opened(b), dims, shapes=shapes, values=values, runs=runs, seed=seed)
+
+
+def prove(
+    a: Any,
+    b: Any,
+    dims: Mapping[str, int] | None = None,
+    *,
+    shapes: Mapping[str, Sequence[Any]] | None = None,
+    seconds: float = 30,
+    seed: int = 1,
+) -> ProofReport:
+    """Proves that two models return the same bits for all inputs and sizes, or finds inputs for which they do not.
+
+    Args:
+        a, b: the models: :class:`Model`, or what :func:`load` opens.
+        dims, shapes, seconds, seed: as of :meth:`Model.prove`.
+
+    Returns:
+        The report of :meth:`Model.prove`, which is true if the models are proved to be the same.
+
+    Raises:
+        UsageError: if a symbol or an input is not the models'.
+
+    Example:
+        >>> import gradus
+        >>> bool(gradus.prove("examples/heads.onnx", "examples/heads.onnx"))
+        True
+    """
+    return _opened(a).prove(_opened(b), dims, shapes=shapes, seconds=seconds, seed=seed)
 
 
 def exactly(value: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any] | None:

@@ -1,0 +1,205 @@
+//! `gradus prove`: whether two models are the same for all inputs and sizes.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use gradus::convert::u64_of;
+use gradus::prove::{ProveOptions, Proved, Side, Unproved, Verdict};
+use serde::Serialize;
+
+use super::{given, run};
+use crate::args;
+use crate::diagnostics::Failure;
+use crate::output;
+
+#[derive(Serialize)]
+struct ProveJson<'a> {
+    first: String,
+    second: String,
+    verdict: &'static str,
+    outputs: Vec<OutputJson<'a>>,
+    unmatched: &'a [String],
+    own_inputs: Vec<OwnInputJson<'a>>,
+    assumptions: &'a [String],
+    frontier: Vec<PairJson<'a>>,
+    runs: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    witness: Option<WitnessJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct OutputJson<'a> {
+    name: &'a str,
+    proved: bool,
+}
+
+#[derive(Serialize)]
+struct OwnInputJson<'a> {
+    model: u64,
+    name: &'a str,
+}
+
+#[derive(Serialize)]
+struct PairJson<'a> {
+    first: SideJson<'a>,
+    second: SideJson<'a>,
+    count: u64,
+}
+
+#[derive(Serialize)]
+struct SideJson<'a> {
+    value: Option<&'a str>,
+    term: &'a str,
+}
+
+#[derive(Serialize)]
+struct WitnessJson<'a> {
+    outputs: Vec<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parting: Option<&'a str>,
+    /// Files of the inputs, where they are saved.
+    inputs: Vec<FileJson>,
+}
+
+#[derive(Serialize)]
+struct FileJson {
+    name: String,
+    path: String,
+}
+
+/// Runs `gradus prove`.
+pub(crate) fn prove(args: &args::ProveArgs) -> Result<(), Failure> {
+    let models = [args.limits.open(&args.first)?, args.limits.open(&args.second)?];
+    let [first, second] = given::set_both(models, &args.sizes.shapes.set)?;
+    let mut options = ProveOptions::default();
+    options.sizes = given::sizes(&args.sizes)?;
+    (options.seed, options.time) = (args.seed, Duration::from_secs(args.seconds));
+    options.limits = Some(args.limits.limits());
+    let proved = first.prove(&second, &options)?;
+    let mut files = Vec::new();
+    if let (Verdict::Different(witness), Some(folder)) = (&proved.verdict, &args.witness) {
+        let inputs: Vec<_> =
+            witness.inputs.iter().map(|(name, value)| (Arc::from(&**name), value.clone())).collect();
+        let saved = run::save(&first, folder, &inputs)?;
+        files.extend(saved.into_iter().map(|(name, path)| FileJson { name, path: path.display().to_string() }));
+    }
+    if args.json {
+        output::print_json(&json(args, &proved, files))?;
+    } else {
+        output::print_line(&text(args, &proved, &files))?;
+    }
+    match proved.verdict {
+        Verdict::Equivalent => Ok(()),
+        Verdict::Different(_) => Err(Failure::Different),
+        Verdict::Undecided => Err(Failure::Undecided),
+    }
+}
+
+fn json<'a>(args: &args::ProveArgs, proved: &'a Proved, files: Vec<FileJson>) -> ProveJson<'a> {
+    let proof = proved.proof.as_ref();
+    let side = |side: &'a Side| SideJson { value: side.value.as_deref(), term: &side.term };
+    let pair = |pair: &'a Unproved| PairJson {
+        first: side(&pair.first),
+        second: side(&pair.second),
+        count: u64_of(pair.count),
+    };
+    let outputs = proof.iter().flat_map(|proof| &proof.outputs);
+    let own = proof.iter().flat_map(|proof| &proof.own_inputs);
+    let witness = match &proved.verdict {
+        Verdict::Different(witness) => Some(WitnessJson {
+            outputs: witness.outputs.iter().map(|output| &*output.name).collect(),
+            parting: witness.parting.as_ref().map(|parting| &*parting.value),
+            inputs: files,
+        }),
+        _ => None,
+    };
+    ProveJson {
+        first: args.first.display().to_string(),
+        second: args.second.display().to_string(),
+        verdict: proved.verdict.name(),
+        outputs: outputs.map(|(name, proved)| OutputJson { name, proved: *proved }).collect(),
+        unmatched: proof.map_or(&[], |proof| &proof.unmatched),
+        own_inputs: own.map(|(model, name)| OwnInputJson { model: u64_of(*model), name }).collect(),
+        assumptions: proof.map_or(&[], |proof| &proof.assumptions),
+        frontier: proof.iter().flat_map(|proof| &proof.frontier).map(pair).collect(),
+        runs: u64_of(proved.runs),
+        reason: proved.reason.as_deref(),
+        witness,
+    }
+}
+
+/// Pairs that are listed, if not all are.
+const LISTED: usize = 10;
+
+fn text(args: &args::ProveArgs, proved: &Proved, files: &[FileJson]) -> String {
+    let mut lines = vec![headline(proved)];
+    if let Some(proof) = &proved.proof {
+        let taken = proof.assumptions.iter().map(|text| format!("assumed: {}", output::escaped(text)));
+        lines.extend(taken);
+        for (model, name) in &proof.own_inputs {
+            let which = if *model == 0 { "first" } else { "second" };
+            lines.push(format!("input of the {which} model alone: {}", output::escaped(name)));
+        }
+        for name in &proof.unmatched {
+            lines.push(format!("output of one model alone: {}", output::escaped(name)));
+        }
+    }
+    lines.extend(proved.reason.as_ref().map(|reason| format!("reason: {}", output::escaped(reason))));
+    match &proved.verdict {
+        Verdict::Different(witness) => {
+            for output in &witness.outputs {
+                let first = output.first.as_ref().map_or_else(
+                    || "another type or shape".to_owned(),
+                    |it| format!("element {} is {} and {}", it.index, it.before, it.after),
+                );
+                let line = format!("output \"{}\": {first}", output.name);
+                lines.push(output::escaped(&line).into_owned());
+            }
+            if let Some(parting) = &witness.parting {
+                let line = format!("the models part at {}: {} and {}", parting.value, parting.before, parting.after);
+                lines.push(output::escaped(&line).into_owned());
+            }
+            lines.extend(files.iter().map(|file| format!("input {} saved in {}", file.name, file.path)));
+        }
+        Verdict::Undecided => {
+            let frontier = proved.proof.as_ref().map_or(&[][..], |proof| &proof.frontier);
+            let shown = if args.all { frontier.len() } else { LISTED };
+            if !frontier.is_empty() {
+                lines.push("all is proved up to these pairs of values:".to_owned());
+            }
+            for pair in frontier.iter().take(shown) {
+                let line = format!("  {} and {}", side(&pair.first), side(&pair.second));
+                lines.push(output::escaped(&line).into_owned());
+            }
+            if frontier.len() > shown {
+                lines.push(format!("  {} more (--all)", frontier.len() - shown));
+            }
+        }
+        Verdict::Equivalent => {}
+    }
+    lines.join("\n")
+}
+
+fn side(side: &Side) -> String {
+    match &side.value {
+        Some(value) => format!("{value} ({})", side.term),
+        None => side.term.clone(),
+    }
+}
+
+fn headline(proved: &Proved) -> String {
+    let (count, all) = proved.proof.as_ref().map_or((0, 0), |proof| (proof.proved(), proof.outputs.len()));
+    match &proved.verdict {
+        Verdict::Equivalent => {
+            format!("equivalent: {count} of {all} outputs, the same bits for all inputs that both models take")
+        }
+        Verdict::Different(_) => "different: a run of both models shows it".to_owned(),
+        Verdict::Undecided if proved.runs > 0 => format!(
+            "undecided: proved {count} of {all} outputs; {} found no difference",
+            if proved.runs == 1 { "1 run".to_owned() } else { format!("{} runs", proved.runs) }
+        ),
+        Verdict::Undecided => format!("undecided: proved {count} of {all} outputs"),
+    }
+}

@@ -1,0 +1,208 @@
+//! Proofs: what is proved holds in runs, and no fault that runs show is proved away.
+
+use std::collections::HashMap;
+
+use fastrand::Rng;
+use gradus::fold::FoldOptions;
+use gradus::graph::{self, Attribute, Builder, Content, Graph, Node, OperatorId, Origin, Slots};
+use gradus::prove::{Proof, ProveOptions, Verdict};
+use gradus::{Model, Tensor, Value};
+
+use crate::common::random;
+
+/// A graph with a node that is changed, or a constant.
+fn rebuilt(
+    graph: &Graph,
+    mut node: impl FnMut(usize, &mut Node, &mut Vec<String>, &mut Builder),
+    constant: impl Fn(&str, &Tensor) -> Tensor,
+) -> Option<Graph> {
+    let mut builder = Builder::new("changed");
+    let key = |id: graph::ValueId| graph.value(id).name.to_string();
+    for &input in graph.inputs() {
+        let id = builder.define(&key(input), Origin::Input).ok()?;
+        builder.info(id).declared.clone_from(&graph.value(input).declared);
+    }
+    for (id, stored) in graph.constants() {
+        let tensor = constant(&key(*id), &stored.tensor().ok()?);
+        builder.constant(&key(*id), tensor.into()).ok()?;
+    }
+    for (index, own) in graph.nodes().iter().enumerate() {
+        let mut inputs: Vec<_> =
+            own.inputs.iter().map(|id| id.map_or_else(String::new, key)).collect();
+        let outputs: Vec<_> = own.outputs.iter().map(|id| id.map_or_else(String::new, key)).collect();
+        let mut changed = Node { inputs: Slots::new(), outputs: Slots::new(), position: None, ..own.clone() };
+        node(index, &mut changed, &mut inputs, &mut builder);
+        changed.inputs =
+            inputs.iter().map(|key| (!key.is_empty()).then(|| builder.reference(key))).collect();
+        let outputs: Vec<_> = outputs.iter().map(|key| &**key).collect();
+        builder.push(changed, &outputs).ok()?;
+    }
+    for &output in graph.outputs() {
+        let id = builder.output(&key(output));
+        builder.info(id).declared.clone_from(&graph.value(output).declared);
+    }
+    builder.finish().ok()
+}
+
+fn changed_attribute(rng: &mut Rng, attribute: &mut Attribute) {
+    match &mut attribute.content {
+        Content::Int(value) => *value = if *value == 0 { 1 } else { value.saturating_add(rng.i64(-1..=1)) },
+        Content::Float(value) => *value = value.mul_add(2.0, 1.0),
+        Content::Ints(all) if !all.is_empty() => {
+            let mut own = all.to_vec();
+            let (i, j) = (rng.usize(0..own.len()), rng.usize(0..own.len()));
+            if i == j {
+                own[i] += 1;
+            } else {
+                own.swap(i, j);
+            }
+            *all = own.into();
+        }
+        Content::Tensor(constant) => {
+            if let Ok(tensor) = constant.tensor() {
+                *constant = flipped(rng, &tensor).into();
+            }
+        }
+        _ => {}
+    }
+}
+
+/// A tensor with a bit that is another.
+fn flipped(rng: &mut Rng, tensor: &Tensor) -> Tensor {
+    let Some(bytes) = tensor.bytes().filter(|bytes| !bytes.is_empty()) else { return tensor.clone() };
+    let mut bytes = bytes.to_vec();
+    let at = rng.usize(0..bytes.len());
+    bytes[at] ^= 1 << rng.usize(0..if tensor.dtype() == gradus::DType::Bool { 1 } else { 8 });
+    Tensor::from_bytes(tensor.dtype(), tensor.shape().clone(), bytes.into()).unwrap_or_else(|_| tensor.clone())
+}
+
+/// A graph with one fault.
+fn faulty(rng: &mut Rng, graph: &Graph) -> Option<Graph> {
+    if rng.u8(0..4) == 0 && !graph.constants().is_empty() {
+        let number = rng.usize(0..graph.constants().len());
+        let name = graph.value(graph.constants()[number].0).name.to_string();
+        let seed = rng.u64(..);
+        let change = |key: &str, tensor: &Tensor| {
+            if key == name { flipped(&mut Rng::with_seed(seed), tensor) } else { tensor.clone() }
+        };
+        return rebuilt(graph, |_, _, _, _| {}, change);
+    }
+    let wanted = rng.usize(0..graph.nodes().len().max(1));
+    let kind = rng.u8(0..4);
+    let change = |index: usize, node: &mut Node, inputs: &mut Vec<String>, builder: &mut Builder| {
+        if index != wanted {
+            return;
+        }
+        match kind {
+            0 if !node.attributes.is_empty() => {
+                let at = rng.usize(0..node.attributes.len());
+                changed_attribute(rng, &mut node.attributes[at]);
+            }
+            1 if inputs.len() > 1 => {
+                let i = rng.usize(1..inputs.len());
+                inputs.swap(i - 1, i);
+            }
+            2 if matches!(&*node.operator.name, "If" | "Where" | "And" | "Or" | "Not") => {
+                let _ = builder.apply("negation", "Not", 20, &[&inputs[0]], &["negated"], vec![]);
+                "negated".clone_into(&mut inputs[0]);
+            }
+            _ => {
+                let other = match &*node.operator.name {
+                    "Add" => "Sub",
+                    "Sub" => "Add",
+                    "Mul" => "Add",
+                    "Min" => "Max",
+                    "ReduceMax" => "ReduceMin",
+                    "ReduceSum" => "ReduceProd",
+                    "Less" => "LessOrEqual",
+                    "Greater" => "GreaterOrEqual",
+                    "Floor" => "Ceil",
+                    _ => {
+                        node.attributes.clear();
+                        inputs.truncate(1);
+                        "Identity"
+                    }
+                };
+                node.operator = OperatorId { name: other.into(), ..node.operator.clone() };
+            }
+        }
+    };
+    rebuilt(graph, change, |_, tensor| tensor.clone())
+}
+
+fn outputs(model: &Model, inputs: &HashMap<String, Value>) -> Option<Vec<(String, Value)>> {
+    let given = inputs.iter().map(|(name, value)| (name.as_str(), value.clone()));
+    let outputs = model.run(given).ok()?;
+    Some(outputs.iter().map(|(name, value)| (name.to_string(), value.clone())).collect())
+}
+
+/// Returns true if two runs show other types, shapes or bits; all NaNs are the same.
+fn differ(a: &[(String, Value)], b: &[(String, Value)]) -> bool {
+    let differs = |a: &Value, b: &Value| {
+        let (Value::Tensor(a), Value::Tensor(b)) = (a, b) else { return false };
+        if a.dtype() != b.dtype() || a.shape() != b.shape() {
+            return true;
+        }
+        let (Ok(x), Ok(y)) = (a.numbers(), b.numbers()) else { return false };
+        x.zip(y).any(|(x, y)| match (x, y) {
+            (gradus::Number::Float(x), gradus::Number::Float(y)) => {
+                x.to_bits() != y.to_bits() && !(x.is_nan() && y.is_nan())
+            }
+            (x, y) => x != y,
+        })
+    };
+    a.iter().any(|(name, value)| {
+        b.iter().find(|(other, _)| other == name).is_none_or(|(_, other)| differs(value, other))
+    })
+}
+
+fn proof(first: &Model, second: &Model) -> Option<Proof> {
+    let options = ProveOptions { time: std::time::Duration::ZERO, ..ProveOptions::default() };
+    first.prove(second, &options).unwrap().proof
+}
+
+#[test]
+fn no_fault_that_a_run_shows_is_proved_away() {
+    let mut rng = Rng::with_seed(50);
+    let (mut proved, mut graphs, mut faults, mut equal) = (0, 0, 0, 0);
+    for seed in 0..400 {
+        let (model, inputs) = random::graph(seed);
+        let Ok(folded) = model.fold(&FoldOptions::default()) else { continue };
+        let Some(before) = outputs(&model, &inputs) else { continue };
+        let after = Model::from_source(folded.model.clone());
+        graphs += 1;
+        proved += usize::from(proof(&model, &after).is_some_and(|proof| proof.is_complete()));
+        for _ in 0..6 {
+            let Some(graph) = faulty(&mut rng, after.graph()) else { continue };
+            let faulty = Model::from_source(folded.model.with_graph(graph));
+            let Some(found) = outputs(&faulty, &inputs) else { continue };
+            let complete = proof(&model, &faulty).is_some_and(|proof| proof.is_complete());
+            let differs = differ(&before, &found);
+            assert!(!(differs && complete), "seed {seed}: proved, though a run differs");
+            faults += usize::from(differs);
+            equal += usize::from(complete);
+        }
+    }
+    eprintln!("{proved} of {graphs} graphs proved; {faults} faults; {equal} changes without effect proved");
+    assert!(proved * 10 > graphs * 8, "{proved} of {graphs}");
+    assert!(faults > 300, "{faults}");
+}
+
+#[test]
+fn differences_have_a_witness() {
+    let model = Model::open("../../examples/heads.onnx").unwrap();
+    let graph = rebuilt(
+        model.graph(),
+        |_, node, inputs, _| {
+            if &*node.operator.name == "Transpose" {
+                node.operator.name = "Identity".into();
+                node.attributes.clear();
+                inputs.truncate(1);
+            }
+        },
+        |_, tensor| tensor.clone(),
+    );
+    let other = Model::from_source(model.source().with_graph(graph.unwrap()));
+    let proved = model.prove(&other, &ProveOptions::default()).unwrap();
+    assert!(!matches!(proved.verdict, Verdict::Equivalent));
+}
