@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use gradus_core::{Kind, Limits, Result};
-pub use gradus_proof::{LawText, Proof, Side, Unproved, laws};
 use gradus_proof::ProofOptions;
+pub use gradus_proof::{LawText, Proof, Side, Unproved, laws};
 
 use crate::check::{VerifyOptions, Witness};
 use crate::fold::verify::draws;

@@ -40,7 +40,11 @@ fn main() {
             }
             Ok((proof, nodes)) => {
                 counts[1] += 1;
-                println!("undecided {name} {nodes:?} {}/{} {seconds:.2} s", proof.proved(), proof.outputs.len());
+                println!(
+                    "undecided {name} {nodes:?} {}/{} {seconds:.2} s",
+                    proof.proved(),
+                    proof.outputs.len()
+                );
                 for pair in proof.frontier.iter().take(4) {
                     println!("    {} {:?} | {:?}", pair.count, pair.first, pair.second);
                 }

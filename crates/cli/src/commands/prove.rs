@@ -83,7 +83,9 @@ pub(crate) fn prove(args: &args::ProveArgs) -> Result<(), Failure> {
         let inputs: Vec<_> =
             witness.inputs.iter().map(|(name, value)| (Arc::from(&**name), value.clone())).collect();
         let saved = run::save(&first, folder, &inputs)?;
-        files.extend(saved.into_iter().map(|(name, path)| FileJson { name, path: path.display().to_string() }));
+        files.extend(
+            saved.into_iter().map(|(name, path)| FileJson { name, path: path.display().to_string() }),
+        );
     }
     if args.json {
         output::print_json(&json(args, &proved, files))?;
@@ -158,7 +160,8 @@ fn text(args: &args::ProveArgs, proved: &Proved, files: &[FileJson]) -> String {
                 lines.push(output::escaped(&line).into_owned());
             }
             if let Some(parting) = &witness.parting {
-                let line = format!("the models part at {}: {} and {}", parting.value, parting.before, parting.after);
+                let line =
+                    format!("the models part at {}: {} and {}", parting.value, parting.before, parting.after);
                 lines.push(output::escaped(&line).into_owned());
             }
             lines.extend(files.iter().map(|file| format!("input {} saved in {}", file.name, file.path)));
@@ -193,7 +196,9 @@ fn headline(proved: &Proved) -> String {
     let (count, all) = proved.proof.as_ref().map_or((0, 0), |proof| (proof.proved(), proof.outputs.len()));
     match &proved.verdict {
         Verdict::Equivalent => {
-            format!("equivalent: {count} of {all} outputs, the same bits for all inputs that both models take")
+            format!(
+                "equivalent: {count} of {all} outputs, the same bits for all inputs that both models take"
+            )
         }
         Verdict::Different(_) => "different: a run of both models shows it".to_owned(),
         Verdict::Undecided if proved.runs > 0 => format!(

@@ -6,9 +6,10 @@ use fastrand::Rng;
 use gradus::fold::FoldOptions;
 use gradus::graph::{self, Attribute, Builder, Content, Graph, Node, OperatorId, Origin, Slots};
 use gradus::prove::{Proof, ProveOptions, Verdict};
-use gradus::{Model, Tensor, Value};
+use gradus::{DType, Model, Number, Rules, Shape, Tensor, Value};
 
 use crate::common::random;
+use crate::common::sketch::Sketch;
 
 /// A graph with a node that is changed, or a constant.
 fn rebuilt(
@@ -27,13 +28,11 @@ fn rebuilt(
         builder.constant(&key(*id), tensor.into()).ok()?;
     }
     for (index, own) in graph.nodes().iter().enumerate() {
-        let mut inputs: Vec<_> =
-            own.inputs.iter().map(|id| id.map_or_else(String::new, key)).collect();
+        let mut inputs: Vec<_> = own.inputs.iter().map(|id| id.map_or_else(String::new, key)).collect();
         let outputs: Vec<_> = own.outputs.iter().map(|id| id.map_or_else(String::new, key)).collect();
         let mut changed = Node { inputs: Slots::new(), outputs: Slots::new(), position: None, ..own.clone() };
         node(index, &mut changed, &mut inputs, &mut builder);
-        changed.inputs =
-            inputs.iter().map(|key| (!key.is_empty()).then(|| builder.reference(key))).collect();
+        changed.inputs = inputs.iter().map(|key| (!key.is_empty()).then(|| builder.reference(key))).collect();
         let outputs: Vec<_> = outputs.iter().map(|key| &**key).collect();
         builder.push(changed, &outputs).ok()?;
     }
@@ -72,8 +71,9 @@ fn flipped(rng: &mut Rng, tensor: &Tensor) -> Tensor {
     let Some(bytes) = tensor.bytes().filter(|bytes| !bytes.is_empty()) else { return tensor.clone() };
     let mut bytes = bytes.to_vec();
     let at = rng.usize(0..bytes.len());
-    bytes[at] ^= 1 << rng.usize(0..if tensor.dtype() == gradus::DType::Bool { 1 } else { 8 });
-    Tensor::from_bytes(tensor.dtype(), tensor.shape().clone(), bytes.into()).unwrap_or_else(|_| tensor.clone())
+    bytes[at] ^= 1 << rng.usize(0..if tensor.dtype() == DType::Bool { 1 } else { 8 });
+    Tensor::from_bytes(tensor.dtype(), tensor.shape().clone(), bytes.into())
+        .unwrap_or_else(|_| tensor.clone())
 }
 
 /// A graph with one fault.
@@ -103,7 +103,7 @@ fn faulty(rng: &mut Rng, graph: &Graph) -> Option<Graph> {
                 inputs.swap(i - 1, i);
             }
             2 if matches!(&*node.operator.name, "If" | "Where" | "And" | "Or" | "Not") => {
-                let _ = builder.apply("negation", "Not", 20, &[&inputs[0]], &["negated"], vec![]);
+                let _ = builder.apply("negation", "Not", 20, &[inputs[0].as_str()], &["negated"], vec![]);
                 "negated".clone_into(&mut inputs[0]);
             }
             _ => {
@@ -145,9 +145,7 @@ fn differ(a: &[(String, Value)], b: &[(String, Value)]) -> bool {
         }
         let (Ok(x), Ok(y)) = (a.numbers(), b.numbers()) else { return false };
         x.zip(y).any(|(x, y)| match (x, y) {
-            (gradus::Number::Float(x), gradus::Number::Float(y)) => {
-                x.to_bits() != y.to_bits() && !(x.is_nan() && y.is_nan())
-            }
+            (Number::Float(x), Number::Float(y)) => x.to_bits() != y.to_bits() && !(x.is_nan() && y.is_nan()),
             (x, y) => x != y,
         })
     };
@@ -157,7 +155,8 @@ fn differ(a: &[(String, Value)], b: &[(String, Value)]) -> bool {
 }
 
 fn proof(first: &Model, second: &Model) -> Option<Proof> {
-    let options = ProveOptions { time: std::time::Duration::ZERO, ..ProveOptions::default() };
+    let mut options = ProveOptions::default();
+    options.time = std::time::Duration::ZERO;
     first.prove(second, &options).unwrap().proof
 }
 
@@ -165,14 +164,14 @@ fn proof(first: &Model, second: &Model) -> Option<Proof> {
 fn no_fault_that_a_run_shows_is_proved_away() {
     let mut rng = Rng::with_seed(50);
     let (mut proved, mut graphs, mut faults, mut equal) = (0, 0, 0, 0);
-    for seed in 0..400 {
+    for seed in 0..200 {
         let (model, inputs) = random::graph(seed);
         let Ok(folded) = model.fold(&FoldOptions::default()) else { continue };
         let Some(before) = outputs(&model, &inputs) else { continue };
         let after = Model::from_source(folded.model.clone());
         graphs += 1;
         proved += usize::from(proof(&model, &after).is_some_and(|proof| proof.is_complete()));
-        for _ in 0..6 {
+        for _ in 0..5 {
             let Some(graph) = faulty(&mut rng, after.graph()) else { continue };
             let faulty = Model::from_source(folded.model.with_graph(graph));
             let Some(found) = outputs(&faulty, &inputs) else { continue };
@@ -185,7 +184,7 @@ fn no_fault_that_a_run_shows_is_proved_away() {
     }
     eprintln!("{proved} of {graphs} graphs proved; {faults} faults; {equal} changes without effect proved");
     assert!(proved * 10 > graphs * 8, "{proved} of {graphs}");
-    assert!(faults > 300, "{faults}");
+    assert!(faults > 100, "{faults}");
 }
 
 #[test]
@@ -205,4 +204,84 @@ fn differences_have_a_witness() {
     let other = Model::from_source(model.source().with_graph(graph.unwrap()));
     let proved = model.prove(&other, &ProveOptions::default()).unwrap();
     assert!(!matches!(proved.verdict, Verdict::Equivalent));
+}
+
+/// Each number of float16, NaN, infinities and -0 among them.
+fn all_numbers() -> Tensor {
+    let bytes: Vec<u8> = (0..=u16::MAX).flat_map(u16::to_le_bytes).collect();
+    Tensor::from_bytes(DType::F16, Shape::new([256, 256]).unwrap(), bytes.into()).unwrap()
+}
+
+fn scalar(value: f64) -> Tensor {
+    Tensor::from_numbers(DType::F16, Shape::new([]).unwrap(), [Number::Float(value)], Rules::IEEE).unwrap()
+}
+
+fn int(name: &'static str, value: i64) -> (&'static str, Content) {
+    (name, Content::Int(value))
+}
+
+/// Operators that are applied one after the other, each with its other input and attributes.
+type Chain = Vec<(&'static str, Option<Tensor>, Vec<(&'static str, Content)>)>;
+
+fn chain(nodes: &Chain, dtype: DType) -> Model {
+    let mut sketch = Sketch::new().input("x", DType::F16, &["256", "256"]);
+    let mut last = "x".to_owned();
+    for (index, (operator, other, attributes)) in nodes.iter().enumerate() {
+        let name = if index + 1 == nodes.len() { "y".to_owned() } else { format!("v{index}") };
+        let constant = format!("c{index}");
+        let mut inputs = vec![&*last];
+        if let Some(tensor) = other {
+            sketch = sketch.constant(&constant, tensor.clone());
+            inputs.push(&constant);
+        }
+        sketch = sketch.with(operator, &inputs, &[name.as_str()], attributes.clone());
+        last = name;
+    }
+    sketch.output("y", dtype, &["", ""]).model()
+}
+
+/// Laws on all numbers of float16: what is proved is what a run shows, and near misses are not proved.
+#[test]
+fn laws_hold_for_every_number_of_16_bits() {
+    let plain = |name| (name, None, vec![]);
+    let by = |name, value| (name, Some(scalar(value)), vec![]);
+    let to = |number| ("Cast", None, vec![int("to", number)]);
+    let order = |all: &[i64]| ("Transpose", None, vec![("perm", Content::Ints(all.into()))]);
+    let view = |all: &[i64]| ("Reshape", Some(Tensor::vector(all)), vec![]);
+    let x = || vec![plain("Identity")];
+    let pairs: Vec<(Chain, Chain, bool)> = vec![
+        (vec![plain("Neg"), plain("Neg")], x(), true),
+        (vec![by("Mul", 1.0)], x(), true),
+        (vec![by("Div", 1.0)], x(), true),
+        (vec![by("Pow", 1.0)], x(), true),
+        (vec![by("Sub", 0.0)], x(), true),
+        (vec![by("Add", -0.0)], x(), true),
+        (vec![by("Add", 0.0)], x(), false),
+        (vec![by("Sub", -0.0)], x(), false),
+        (vec![by("Mul", -1.0)], x(), false),
+        (vec![to(1), to(10)], x(), true),
+        (vec![to(16), to(10)], x(), false),
+        (vec![plain("Abs"), plain("Abs")], vec![plain("Abs")], true),
+        (vec![plain("Ceil"), plain("Ceil")], vec![plain("Ceil")], true),
+        (vec![plain("Floor"), plain("Floor")], vec![plain("Floor")], true),
+        (vec![plain("Relu"), plain("Relu")], vec![plain("Relu")], true),
+        (vec![plain("Round"), plain("Round")], vec![plain("Round")], true),
+        (vec![plain("Sign"), plain("Sign")], vec![plain("Sign")], true),
+        (vec![plain("Floor"), plain("Ceil")], vec![plain("Ceil")], false),
+        (vec![order(&[1, 0]), plain("Relu"), order(&[1, 0])], vec![plain("Relu")], true),
+        (vec![order(&[1, 0]), plain("Relu")], vec![plain("Relu")], false),
+        (vec![view(&[512, 128]), plain("Neg"), view(&[256, 256])], vec![plain("Neg")], true),
+        (vec![view(&[16, 16, 256]), order(&[1, 0, 2]), order(&[1, 0, 2]), view(&[256, 256])], x(), true),
+        (vec![view(&[16, 16, 256]), order(&[1, 0, 2]), view(&[256, 256])], x(), false),
+        (vec![order(&[1, 0]), by("Add", 2.0), order(&[1, 0])], vec![by("Add", 2.0)], true),
+        (vec![by("Add", 0.0), plain("Sqrt")], vec![plain("Sqrt")], false),
+    ];
+    let input = HashMap::from([("x".to_owned(), Value::from(all_numbers()))]);
+    for (number, (first, second, same)) in pairs.into_iter().enumerate() {
+        let (first, second) = (chain(&first, DType::F16), chain(&second, DType::F16));
+        let differs = differ(&outputs(&first, &input).unwrap(), &outputs(&second, &input).unwrap());
+        let proved = proof(&first, &second).is_some_and(|proof| proof.is_complete());
+        assert_eq!(differs, !same, "pair {number}");
+        assert_eq!(proved, same, "pair {number}");
+    }
 }

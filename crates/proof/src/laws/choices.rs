@@ -38,6 +38,27 @@ pub(super) const LAWS: &[Law] = &[
     ),
 ];
 
+fn element(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
+    let x = call.argument(0)?;
+    if call.is("OptionalGetElement") {
+        let inner = terms.arguments_of(x, "Optional")?.first().copied().flatten()?;
+        return Some(vec![inner]);
+    }
+    let all = terms.arguments_of(x, "SequenceConstruct")?.to_vec();
+    if call.is("ConcatFromSequence") {
+        if attributes::int(call.attributes(), "new_axis").unwrap_or(0) != 0 {
+            return None;
+        }
+        attributes::set(call.attributes_mut(), "new_axis", None);
+        std::sync::Arc::make_mut(&mut call.operator).name = "Concat".into();
+        let info = call.infos.first()?.clone();
+        return Some(vec![terms.only(call, all, info)?]);
+    }
+    let [at] = terms.table.numbers(call.argument(1)?)?[..] else { return None };
+    let at = if at < 0 { at.checked_add(i64_of(all.len()))? } else { at };
+    Some(vec![(*all.get(usize::try_from(at).ok()?)?)?])
+}
+
 fn choice(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     let condition = call.argument(0)?;
     if let Some(Number::Int(truth)) = filled(terms, condition) {
