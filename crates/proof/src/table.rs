@@ -62,7 +62,7 @@ pub enum Term {
 }
 
 /// What all values of a term have in common.
-#[derive(Clone, Debug, PartialEq, Default)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Info {
     /// The element type.
     pub dtype: Option<DType>,

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use foldhash::HashMap;
+use foldhash::{HashMap, HashSet};
 use gradus_core::graph::{Content, Graph, Node, Origin, Standard, ValueId};
 use gradus_core::{DType, Limits, Result};
 use gradus_engine::attributes::Attributes;
-use gradus_engine::dim::{Dim, Symbols};
+use gradus_engine::dim::{self, Dim, Symbols};
 use gradus_engine::fact::{Dims, Elements, Fact, TensorFact};
 use gradus_engine::infer::{Inference, SubgraphFacts};
 use gradus_engine::normalize::{Form, former_inputs};
@@ -28,6 +28,14 @@ pub struct Terms<'m> {
     pub source: &'m Source,
     /// Results of constants that laws computed.
     pub computed: usize,
+    /// Terms that are the same but for signs of zeros.
+    pub signless: HashMap<TermId, TermId>,
+    /// Values whose elements have symbols of their own, by these.
+    made: HashMap<(Dims, Info), TermId>,
+    /// Expressions whose symbols were met.
+    met: HashSet<Dim>,
+    /// Symbols that were met: by name, which is unique.
+    symbols_met: HashSet<Arc<str>>,
     /// Nodes that were visited, of all graphs.
     visited: usize,
     /// Calls of laws by one another.
@@ -66,8 +74,21 @@ impl<'m> Terms<'m> {
         let runs = runs.collect();
         let (facts, symbols, bodies, _) = inference.into_parts();
         let table = Table::default();
-        let mut terms =
-            Terms { table, symbols, bodies, runs, limits, source, computed: 0, visited: 0, nested: 0 };
+        let mut terms = Terms {
+            table,
+            symbols,
+            bodies,
+            runs,
+            limits,
+            source,
+            computed: 0,
+            signless: HashMap::default(),
+            made: HashMap::default(),
+            met: HashSet::default(),
+            symbols_met: HashSet::default(),
+            visited: 0,
+            nested: 0,
+        };
         let mut scope = Scope {
             graph,
             facts: &facts,
@@ -101,17 +122,52 @@ impl<'m> Terms<'m> {
             }
             let node = &graph.nodes()[index];
             self.settle(scope, node);
-            let known: Vec<_> =
-                node.outputs.iter().map(|id| id.and_then(|id| self.known(scope, id))).collect();
+            let makes = self.makes_symbols(scope, node);
+            let known: Vec<_> = node
+                .outputs
+                .iter()
+                .map(|id| id.filter(|_| !makes).and_then(|id| self.known(scope, id)))
+                .collect();
             let is_known = node.outputs.iter().zip(&known).all(|(id, term)| id.is_none() || term.is_some());
-            let terms = if is_known { Vec::new() } else { self.node(scope, node, index)? };
+            let terms = if is_known { Vec::new() } else { self.node(scope, node, index, makes)? };
             for (slot, id) in node.outputs.iter().enumerate() {
                 if let Some(id) = id {
-                    scope.values[id.index()] = known[slot].or(terms.get(slot).copied());
+                    let term = known[slot].or(terms.get(slot).copied());
+                    scope.values[id.index()] = term;
+                    if let (true, Some(term)) = (makes, term)
+                        && let Some(TensorFact { elements: Elements::Integers(all), .. }) =
+                            scope.facts[id.index()].as_tensor()
+                    {
+                        let info = scope.info(&self.symbols, *id);
+                        self.made.entry((all.clone(), info)).or_insert(term);
+                    }
                 }
             }
         }
         Ok(())
+    }
+
+    /// Returns true if facts about a node's outputs have symbols that inference made for the node.
+    fn makes_symbols(&mut self, scope: &Scope<'_>, node: &Node) -> bool {
+        let mut makes = false;
+        for id in node.outputs.iter().flatten() {
+            let Some(fact) = scope.facts[id.index()].as_tensor() else { continue };
+            let elements: &[Dim] = match &fact.elements {
+                Elements::Integers(all) => all,
+                Elements::Progression(both) => &[both.0, both.1],
+                _ => &[],
+            };
+            for &dim in fact.dims.iter().flat_map(|dims| dims.iter()).chain(elements) {
+                if dim.known().is_some() || !self.met.insert(dim) {
+                    continue;
+                }
+                for symbol in self.symbols.symbols_of(dim) {
+                    let is_made = symbol.origin != dim::Origin::Input;
+                    makes |= self.symbols_met.insert(symbol.name.clone()) && is_made;
+                }
+            }
+        }
+        makes
     }
 
     /// Notes of a node's outputs whether known elements follow from the text of the standard alone.
@@ -145,6 +201,9 @@ impl<'m> Terms<'m> {
         match &fact.elements {
             Elements::Known(tensor) => Some(self.table.tensor(tensor)),
             Elements::Integers(all) if is_whole(dtype) && scope.lasts(&self.symbols, all) => {
+                if let Some(&made) = self.made.get(&(all.clone(), info.clone())) {
+                    return Some(made);
+                }
                 Some(self.table.integers(all.clone(), info))
             }
             Elements::Progression(both)
@@ -160,7 +219,7 @@ impl<'m> Terms<'m> {
     }
 
     /// The terms of a node's outputs.
-    fn node(&mut self, scope: &Scope<'_>, node: &Node, index: usize) -> Result<Vec<TermId>> {
+    fn node(&mut self, scope: &Scope<'_>, node: &Node, index: usize, makes: bool) -> Result<Vec<TermId>> {
         let infos: Vec<_> = node
             .outputs
             .iter()
@@ -221,7 +280,8 @@ impl<'m> Terms<'m> {
                 call.arguments.push(Some(self.table.intern(term, Info::default())));
             }
         }
-        Ok(laws::apply(self, call))
+        // The sizes that the node makes are what equal nodes are to have in common.
+        Ok(if makes { self.plain(call) } else { laws::apply(self, call) })
     }
 
     /// The operator and arguments of a node in the newest form; nothing if its outputs do not follow

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use gradus_core::Shape;
 use gradus_core::convert::usize_of_i64;
 use gradus_engine::dim::{Dim, Symbols};
 use gradus_engine::fact::Dims;
@@ -10,6 +11,9 @@ use crate::table::{Info, Term, TermId};
 use crate::terms::Terms;
 
 const ONE: Dim = Dim::Known(1);
+
+/// Maximum number of bytes of a constant whose axes are put in another order.
+const MAX_MOVED: usize = 1 << 22;
 
 /// Axes of two shapes that have the same product.
 pub type Groups = Vec<(Range<usize>, Range<usize>)>;
@@ -158,6 +162,9 @@ impl Terms<'_> {
         let order = runs.iter().map(position).collect::<Option<Vec<_>>>()?;
         let merged: Dims = merged.into();
         let argument = self.reshaped(id, &merged);
+        if let Some(moved) = self.moved_constant(argument, &order) {
+            return Some(self.reshaped(moved, &out));
+        }
         let moved = match self.of_permuted(argument, &merged, &order) {
             Some(moved) => moved,
             None => {
@@ -167,6 +174,19 @@ impl Terms<'_> {
             }
         };
         Some(self.reshaped(moved, &out))
+    }
+
+    /// A constant with its axes in another order.
+    fn moved_constant(&mut self, id: TermId, order: &[usize]) -> Option<TermId> {
+        let stored = self.table.stored(self.root(id)).filter(|stored| stored.byte_len() <= MAX_MOVED)?;
+        let shape = gradus_engine::fact::known_shape(self.table.dims(id)?)?;
+        let (sizes, strides) = (permuted(shape.dims(), order), permuted(&shape.strides(), order));
+        let mut places = vec![0];
+        for (&size, &stride) in sizes.iter().zip(&strides) {
+            places = places.iter().flat_map(|&at| (0..size).map(move |i| at + i * stride)).collect();
+        }
+        let moved = stored.picked(Shape::new(sizes).ok()?, &places, self.limits).ok()?;
+        Some(self.table.tensor(&moved))
     }
 
     /// A permutation of the axes of what is itself a permutation, perhaps in another shape.

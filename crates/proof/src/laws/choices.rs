@@ -2,6 +2,7 @@
 
 use gradus_core::Number;
 use gradus_core::convert::i64_of;
+use gradus_engine::dim::Dim;
 
 use super::layout::filled;
 use super::{Call, Law, law};
@@ -27,6 +28,13 @@ pub(super) const LAWS: &[Law] = &[
         "the text says so",
         choice,
     ),
+    law(
+        "element",
+        &["ConcatFromSequence", "OptionalGetElement", "SequenceAt"],
+        "SequenceAt(SequenceConstruct(a, b), i) = a or b, of SplitToSequence a slice; ConcatFromSequence(SequenceConstruct(a, b)) = Concat(a, b); OptionalGetElement(Optional(x)) = x",
+        "the text says so",
+        element,
+    ),
     law("axis", &[], "an axis is counted from the first one", "the text says so", axis),
     law("default-attributes", &[], "an attribute of its default = none", "the text says so", defaults),
     law(
@@ -44,6 +52,9 @@ fn element(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
         let inner = terms.arguments_of(x, "Optional")?.first().copied().flatten()?;
         return Some(vec![inner]);
     }
+    if call.is("SequenceAt") && terms.arguments_of(x, "SplitToSequence").is_some() {
+        return split_element(terms, call, x);
+    }
     let all = terms.arguments_of(x, "SequenceConstruct")?.to_vec();
     if call.is("ConcatFromSequence") {
         if attributes::int(call.attributes(), "new_axis").unwrap_or(0) != 0 {
@@ -57,6 +68,36 @@ fn element(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     let [at] = terms.table.numbers(call.argument(1)?)?[..] else { return None };
     let at = if at < 0 { at.checked_add(i64_of(all.len()))? } else { at };
     Some(vec![(*all.get(usize::try_from(at).ok()?)?)?])
+}
+
+/// An element of what is split at known places, counted from the first one.
+fn split_element(terms: &mut Terms<'_>, call: &Call, sequence: TermId) -> Option<Vec<TermId>> {
+    let (operator, arguments, _) = terms.applied(sequence)?;
+    let axis = attributes::int(&operator.attributes, "axis").unwrap_or(0);
+    let (whole, sizes) = (arguments.first().copied().flatten()?, arguments.get(1).copied().flatten());
+    let axis = terms.axis(whole, axis)?;
+    let out = call.infos.first()?.dims.clone()?;
+    let [at] = terms.table.numbers(call.argument(1)?)?[..] else { return None };
+    let before = usize::try_from(at).ok()?;
+    let (start, len) = match sizes {
+        None => (at, 1),
+        // Pieces of one size, of which the last may be shorter.
+        Some(sizes) if terms.table.dims(sizes)?.is_empty() => {
+            let [each] = terms.table.numbers(sizes)?[..] else { return None };
+            let whole = terms.table.dims(whole)?[axis].known()?;
+            let start = at.checked_mul(each)?;
+            (start, each.min(whole.checked_sub(start)?))
+        }
+        Some(sizes) => {
+            let sizes = terms.table.numbers(sizes)?;
+            (
+                sizes.get(..before)?.iter().try_fold(0i64, |sum, size| sum.checked_add(*size))?,
+                *sizes.get(before)?,
+            )
+        }
+    };
+    let piece = terms.sliced(whole, axis, (Dim::Known(start), 1), Dim::Known(len))?;
+    Some(vec![terms.reshaped(piece, &out)])
 }
 
 fn choice(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {

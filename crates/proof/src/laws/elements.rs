@@ -1,9 +1,10 @@
 //! Laws of functions of elements.
 
+use gradus_core::graph::Standard;
 use gradus_core::{DType, Number};
 use gradus_engine::dim::Dim;
 use gradus_engine::fact::Dims;
-use gradus_engine::operators::ZeroSigns;
+use gradus_engine::operators::{Row, ZeroSigns, registry};
 
 use super::layout::filled;
 use super::{Call, Law, law};
@@ -44,8 +45,8 @@ pub(super) const LAWS: &[Law] = &[
     law(
         "unseen-zeros",
         &[],
-        "f(x + 0) = f(x) where no result of f depends on signs of zeros",
-        "x + 0 is x but for the sign of a zero",
+        "f(x + 0) = f(x) where no result of f depends on signs of zeros, or f adds a constant without -0; also of sums with zero further within, as far as signs of zeros have an effect on signs of zeros alone",
+        "x + 0 is x but for the sign of a zero; a sum with a number that is not -0 is the same for 0 and -0",
         unseen_zeros,
     ),
     law(
@@ -157,26 +158,148 @@ fn idempotent(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
 }
 
 fn unseen_zeros(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
-    if call.row.zeros != ZeroSigns::Unseen {
-        return None;
+    let mut seen = zeros_of(terms, &call.operator.name, call.row, &call.arguments);
+    let to_whole = call.is("Cast") && call.infos.first()?.dtype.is_some_and(is_whole);
+    if call.row.zeros == ZeroSigns::Unseen || to_whole {
+        seen = (0..call.arguments.len()).collect();
+    } else {
+        let last = last_added(terms, call);
+        // Outputs besides the first may be without the sum.
+        seen.retain(|input| call.infos.len() == 1 && last.is_some_and(|last| last != *input));
     }
-    for argument in &mut call.arguments {
-        let Some(x) = *argument else { continue };
-        let Some(&[Some(a), Some(b)]) = terms.arguments_of(x, "Add") else { continue };
-        let zero = |id: TermId| match filled(terms, id) {
-            Some(Number::Int(value)) => value == 0,
-            Some(Number::Float(value)) => value == 0.0,
-            _ => false,
-        };
-        let info = terms.table.info(x);
-        if zero(b) && is_like(terms, a, info) {
-            *argument = Some(a);
-        } else if zero(a) && is_like(terms, b, info) {
-            *argument = Some(b);
-        }
+    for input in seen {
+        call.arguments[input] = call.arguments[input].map(|x| terms.signless(x, MAX_SIGNLESS));
     }
     None
 }
+
+/// The arguments whose signs of zeros have an effect on signs of zeros of the results alone.
+fn zeros_of(terms: &Terms<'_>, name: &str, row: &Row, arguments: &[Option<TermId>]) -> Vec<usize> {
+    let is_positive = |id: TermId| matches!(filled(terms, id), Some(Number::Float(value)) if value > 0.0);
+    let count = match (name, row.zeros) {
+        ("Pow", _) => usize::from(arguments.get(1).copied().flatten().is_some_and(is_positive)),
+        ("BatchNormalization", _) => 3,
+        ("Cast", _) | (_, ZeroSigns::OfFirst) => 1,
+        (_, ZeroSigns::OfAll) => arguments.len(),
+        (_, ZeroSigns::Unseen | ZeroSigns::Any) => 0,
+    };
+    (0..count.min(arguments.len())).collect()
+}
+
+/// The argument without -0 that a call adds last: a sum is -0 only if both are.
+fn last_added(terms: &Terms<'_>, call: &Call) -> Option<usize> {
+    if call.is("Add") {
+        return [1, 0]
+            .into_iter()
+            .find(|&input| call.argument(input).is_some_and(|id| terms.has_no_negative_zero(id, MAX_LOOKS)));
+    }
+    let scales = call.is("Gemm") && call.attributes().iter().any(|(name, _)| &**name == "beta");
+    let last = call.row.bias.filter(|_| !scales)?;
+    terms.has_no_negative_zero(call.argument(last)?, MAX_LOOKS).then_some(last)
+}
+
+/// Maximum number of operators between a value and what shows that it has no -0.
+const MAX_LOOKS: usize = 4;
+
+/// Maximum number of operators through which signs of zeros are followed at once.
+const MAX_SIGNLESS: usize = 32;
+
+impl Terms<'_> {
+    /// A term that is the same but for signs of zeros: sums with zero are left out.
+    fn signless(&mut self, id: TermId, depth: usize) -> TermId {
+        if let Some(&known) = self.signless.get(&id) {
+            return known;
+        }
+        if depth == 0 || !self.table.dtype(id).is_some_and(DType::is_float) {
+            return id;
+        }
+        let found = self.without_zeros(id, depth - 1).unwrap_or(id);
+        self.signless.insert(id, found);
+        found
+    }
+
+    fn without_zeros(&mut self, id: TermId, depth: usize) -> Option<TermId> {
+        let info = self.table.info(id).clone();
+        match self.table.term(id).clone() {
+            Term::Reshape(inner) => {
+                let inner = self.signless(inner, depth);
+                Some(self.reshaped(inner, &info.dims?))
+            }
+            Term::Permute(inner, order) => {
+                let inner = self.signless(inner, depth);
+                self.permuted(inner, &order)
+            }
+            Term::Apply(operator, arguments, 0) => {
+                let row = registry::row(Standard::Onnx, &operator.domain, &operator.name)?;
+                let mut own = arguments.clone();
+                for input in zeros_of(self, &operator.name, row, &arguments) {
+                    own[input] = own[input].map(|x| self.signless(x, depth));
+                }
+                if operator.domain.is_empty()
+                    && &*operator.name == "Add"
+                    && let [Some(a), Some(b)] = own[..]
+                {
+                    if self.is_zero(b) && is_like(self, a, &info) {
+                        return Some(a);
+                    }
+                    if self.is_zero(a) && is_like(self, b, &info) {
+                        return Some(b);
+                    }
+                }
+                if own == arguments {
+                    return Some(id);
+                }
+                // Of several outputs, each is one of a call of its own.
+                let call = Call { operator, row, arguments: own, infos: vec![info] };
+                super::apply(self, call).first().copied()
+            }
+            _ => None,
+        }
+    }
+
+    fn is_zero(&self, id: TermId) -> bool {
+        match filled(self, id) {
+            Some(Number::Int(value)) => value == 0,
+            Some(Number::Float(value)) => value == 0.0,
+            _ => false,
+        }
+    }
+
+    /// Returns true if no element of a term is -0: a constant without it, or a sum with such.
+    fn has_no_negative_zero(&self, id: TermId, depth: usize) -> bool {
+        if let Some(number) = filled(self, id) {
+            return !matches!(number, Number::Float(value) if value == 0.0 && value.is_sign_negative());
+        }
+        if let Some(tensor) = self.table.stored(self.root(id)) {
+            let is_negative = |x: Number| matches!(x, Number::Float(x) if x == 0.0 && x.is_sign_negative());
+            let look = tensor.len() <= MAX_LOOKED_AT;
+            return look && tensor.numbers().is_ok_and(|mut all| !all.any(is_negative));
+        }
+        let Some(depth) = depth.checked_sub(1) else { return false };
+        let (operator, arguments) = match self.table.term(id) {
+            Term::Reshape(inner) | Term::Permute(inner, _) | Term::Expand(inner) | Term::Slice(inner, ..) => {
+                return self.has_no_negative_zero(*inner, depth);
+            }
+            Term::Apply(operator, arguments, 0) => (operator, arguments),
+            _ => return false,
+        };
+        let never = |input: usize| {
+            arguments.get(input).copied().flatten().is_some_and(|id| self.has_no_negative_zero(id, depth))
+        };
+        let Some(row) = registry::row(Standard::Onnx, &operator.domain, &operator.name) else { return false };
+        match &*operator.name {
+            "Add" => never(0) || never(1),
+            "Sub" | "ReduceSum" | "Sqrt" => never(0),
+            "Concat" | "Max" | "Min" => (0..arguments.len()).all(never),
+            "Where" => never(1) && never(2),
+            "Gemm" => !operator.attributes.iter().any(|(name, _)| &**name == "beta") && never(2),
+            _ => row.unsigned || row.bias.is_some_and(never),
+        }
+    }
+}
+
+/// Maximum number of elements of a constant that is searched for -0.
+const MAX_LOOKED_AT: usize = 1 << 16;
 
 fn commutative(_: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     if call.arguments.len() == 2 {
