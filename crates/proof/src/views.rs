@@ -107,6 +107,15 @@ impl Terms<'_> {
         if let Term::Reshape(inner) = self.table.term(id) { *inner } else { id }
     }
 
+    /// The term whose elements a term has in another shape and order of axes.
+    pub fn base(&self, id: TermId) -> TermId {
+        let mut base = id;
+        while let Term::Reshape(inner) | Term::Permute(inner, _) = self.table.term(base) {
+            base = *inner;
+        }
+        base
+    }
+
     /// A term in another shape.
     pub fn reshaped(&mut self, id: TermId, dims: &Dims) -> TermId {
         let root = self.root(id);

@@ -199,7 +199,7 @@ fn last_added(terms: &Terms<'_>, call: &Call) -> Option<usize> {
 }
 
 /// Maximum number of operators between a value and what shows that it has no -0.
-const MAX_LOOKS: usize = 4;
+const MAX_LOOKS: usize = 6;
 
 /// Maximum number of operators through which signs of zeros are followed at once.
 const MAX_SIGNLESS: usize = 32;
@@ -228,6 +228,15 @@ impl Terms<'_> {
             Term::Permute(inner, order) => {
                 let inner = self.signless(inner, depth);
                 self.permuted(inner, &order)
+            }
+            Term::Slice(inner, axis, start, step) => {
+                let len = *info.dims.as_ref()?.get(axis)?;
+                let inner = self.signless(inner, depth);
+                self.sliced(inner, axis, (start, step), len)
+            }
+            Term::Expand(inner) => {
+                let inner = self.signless(inner, depth);
+                Some(self.expanded(inner, &info.dims?))
             }
             Term::Apply(operator, arguments, 0) => {
                 let row = registry::row(Standard::Onnx, &operator.domain, &operator.name)?;
@@ -293,7 +302,7 @@ impl Terms<'_> {
             "Concat" | "Max" | "Min" => (0..arguments.len()).all(never),
             "Where" => never(1) && never(2),
             "Gemm" => !operator.attributes.iter().any(|(name, _)| &**name == "beta") && never(2),
-            _ => row.unsigned || row.bias.is_some_and(never),
+            _ => row.unsigned || (row.picks && never(0)) || row.bias.is_some_and(never),
         }
     }
 }
@@ -301,9 +310,10 @@ impl Terms<'_> {
 /// Maximum number of elements of a constant that is searched for -0.
 const MAX_LOOKED_AT: usize = 1 << 16;
 
-fn commutative(_: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
+fn commutative(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     if call.arguments.len() == 2 {
-        call.arguments.sort_unstable();
+        // In whatever shape an argument is.
+        call.arguments.sort_by_key(|id| (id.map(|id| terms.base(id)), *id));
     }
     None
 }
@@ -340,9 +350,13 @@ fn pulled(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
         }
     }
     call.arguments = arguments.iter().copied().map(Some).collect();
-    let mut full = arguments.iter().copied().filter(|&id| is_full(terms, id));
-    let is_stored = |id: &TermId| matches!(terms.table.term(terms.root(*id)), Term::Constant(_));
-    let first = full.clone().find(|id| !is_stored(id)).or_else(|| full.next())?;
+    // The shape of one argument, which does not depend on the shapes of the others.
+    let full = arguments.iter().copied().filter(|&id| is_full(terms, id));
+    let rank = |id: &TermId| {
+        let base = terms.base(*id);
+        (matches!(terms.table.term(base), Term::Constant(_)), base)
+    };
+    let first = full.min_by_key(rank)?;
     let root = terms.root(first);
     if root != first {
         let dims = terms.table.dims(root)?.clone();
