@@ -151,7 +151,7 @@ impl<'m> Joiner<'m> {
         }
         for &index in scope.graph.order() {
             self.steps += 1;
-            if self.steps % STEPS == 0 {
+            if self.steps.is_multiple_of(STEPS) {
                 self.limits.check()?;
             }
             let node = &scope.graph.nodes()[index];

@@ -251,7 +251,7 @@ fn index(id: TermId) -> usize {
 /// The element of a tensor all of whose elements have the same bits, as a scalar.
 fn uniform(tensor: &Tensor) -> Option<Tensor> {
     let bits = tensor.dtype().bits();
-    if bits % 8 != 0 || tensor.is_empty() {
+    if !bits.is_multiple_of(8) || tensor.is_empty() {
         return None;
     }
     let width = bits / 8;

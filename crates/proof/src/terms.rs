@@ -117,7 +117,7 @@ impl<'m> Terms<'m> {
         let graph = scope.graph;
         for &index in graph.order() {
             self.visited += 1;
-            if self.visited % STEPS == 0 {
+            if self.visited.is_multiple_of(STEPS) {
                 self.limits.check()?;
             }
             let node = &graph.nodes()[index];
