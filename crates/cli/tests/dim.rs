@@ -127,6 +127,17 @@ h
 }
 
 #[test]
+fn conditions_are_solved_for_a_name() {
+    prints(&["dim", "6*L == 816", "--solve-for", "L"], str![]);
+    prints(&["dim", "(h + 2)//4 + k >= 8", "--solve-for", "h"], str![]);
+    prints(&["dim", "(h + 2)//4 == k", "--solve-for", "h", "--dims", "sympy", "--json"], str![]);
+    prints(&["dim", "b*n <= 100", "--solve-for", "n", "--nonempty"], str![]);
+    ends(1, &["6*L == 815", "--solve-for", "L"], str![]);
+    ends(3, &["n % 4 == 0", "--solve-for", "n"], str![]);
+    misused(&["dim", "6*L == 816", "--solve-for", "l"], str![]);
+}
+
+#[test]
 fn mistakes_are_marked() {
     misused(
         &["dim", "n +"],

@@ -28,6 +28,8 @@ mod expression;
 mod extremes;
 mod form;
 mod order;
+mod parser;
+mod solve;
 mod sum;
 mod text;
 mod truth;
@@ -47,6 +49,7 @@ pub use condition::{Condition, Relation};
 pub use decide::{Answer, Ranges};
 pub use expression::Expression;
 pub use form::{Factor, SumForm};
+pub use solve::Solved;
 use sum::{Sum, Term};
 pub use text::{Dialect, Printed};
 
@@ -184,6 +187,8 @@ pub struct Symbols {
     truths: HashMap<u32, Condition>,
     /// True if more became known of a symbol than when the expressions with it were made.
     raised: bool,
+    /// The dialect in which expressions are printed.
+    dialect: Dialect,
 }
 
 /// Bytes of an expression, of a part of one and of a result that is remembered, as

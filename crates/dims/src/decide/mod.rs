@@ -6,6 +6,7 @@
 //! all points of a box are tried, which is a proof where ranges leave no others.
 
 mod cases;
+mod given;
 mod linear;
 mod points;
 mod refute;
