@@ -113,6 +113,21 @@ impl Expression {
         divisors
     }
 
+    /// The largest number that is written in it, without its sign.
+    pub(crate) fn largest_number(&self) -> Option<i64> {
+        let numbers = self.steps.iter().filter_map(|step| match step {
+            Step::Number(over, _) => Some(over.saturating_abs()),
+            _ => None,
+        });
+        numbers.max()
+    }
+
+    /// Returns true if a name is in it. A divisor keeps the list of names of what it is part of.
+    pub(crate) fn uses(&self, name: &str) -> bool {
+        let is_meant = |step: &Step| matches!(step, Step::Name(index) if &*self.names[*index] == name);
+        self.steps.iter().any(is_meant)
+    }
+
     /// The value, as [`Self::value`] says it, where all of it is integers of 64 bits.
     fn whole_value(&self, of: &impl Fn(usize) -> i64) -> Option<i64> {
         /// Operands that wait, at most.
