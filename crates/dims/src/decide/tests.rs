@@ -166,7 +166,8 @@ fn form(told: &str) -> String {
 }
 
 /// Pairs of a claim and a condition, with seeds from `SEED` on: `CLAIMS` says how many, a million
-/// for the figure in docs/explanation/dims.md. Printed are the seeds, what is not decided, and how often by its operators.
+/// for the figure in docs/explanation/dims.md. Printed are the seeds, what is not decided, and how
+/// often by its operators.
 #[test]
 #[ignore = "long: a million take hours"]
 fn long_random_pairs_are_decided() {
