@@ -5,7 +5,7 @@
 //! | form | written | canonical as |
 //! |---|---|---|
 //! | sum of products | `2*batch*seq + 1` | terms in order, each a product of atoms with a coefficient |
-//! | floor division | `(h + 1)//2` | an atom; what the divisor divides stands before it, divisions in divisions are one |
+//! | floor division | `(h + 1)//2` | an atom; what the divisor divides stands before it, divisions in divisions are one: `a//(b*c)` for `a//b//c` |
 //! | ceiling division | | `(a + b - 1)//b` |
 //! | modulus | `a%b` | `a - b*(a//b)` |
 //! | minimum, maximum | `min(seq, 64)`, `max(seq, 1)` | an atom of operands in order, none of which another makes needless, in a sum of as few terms as possible |

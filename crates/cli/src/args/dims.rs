@@ -32,7 +32,7 @@ pub(crate) struct Dim {
     pub(crate) solve_for: Option<String>,
 
     #[command(flatten)]
-    pub(crate) dialect: DialectArg,
+    pub(crate) written: DialectArg,
 
     /// Print JSON (docs/json.md).
     #[arg(long)]
@@ -50,8 +50,8 @@ pub(crate) struct Dim {
 pub(crate) struct DialectArg {
     /// The dialect in which dimensions are printed: `min(n, h//2)`, `Min(n, h//2)` for ONNX's tools
     /// and `PyTorch`, `Min(n, floor(h/2))` for `SymPy`.
-    #[arg(long, value_enum, value_name = "DIALECT", default_value = "gradus")]
-    pub(crate) dims: Dialect,
+    #[arg(long = "dims", value_enum, value_name = "DIALECT", default_value = "gradus")]
+    pub(crate) dialect: Dialect,
 }
 
 /// A dialect of expressions.

@@ -240,7 +240,7 @@ pub(crate) struct Infer {
     #[arg(
         long,
         value_name = "FORM",
-        conflicts_with_all = ["keep_names", "all", "filter", "op", "sort", "depth", "strict", "only_unknown", "why", "json", "dims"]
+        conflicts_with_all = ["keep_names", "all", "filter", "op", "sort", "depth", "strict", "only_unknown", "why", "json", "dialect"]
     )]
     pub(crate) emit: Option<Emit>,
 
@@ -286,7 +286,7 @@ pub(crate) struct Infer {
     pub(crate) json: bool,
 
     #[command(flatten)]
-    pub(crate) dialect: DialectArg,
+    pub(crate) written: DialectArg,
 
     #[command(flatten)]
     pub(crate) sizes: SizeArgs,
@@ -652,7 +652,7 @@ pub(crate) struct Show {
     pub(crate) json: bool,
 
     #[command(flatten)]
-    pub(crate) dialect: DialectArg,
+    pub(crate) written: DialectArg,
 
     #[command(flatten)]
     pub(crate) fleet: FleetArgs,

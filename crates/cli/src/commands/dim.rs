@@ -87,7 +87,7 @@ fn solve(args: &args::Dim, name: &str) -> Result<(), Failure> {
     let (given, ranges) = given(args, &claim.names())?;
     must_hold_numbers(&ranges)?;
     let mut symbols = Symbols::assuming(&given, &ranges)?;
-    symbols.print_in(args.dialect.dims.into());
+    symbols.print_in(args.written.dialect.into());
     let condition = claim.condition(&mut symbols)?;
     let solved = symbols.solve_for(&condition, name);
     let answer = match &solved {
@@ -160,7 +160,7 @@ fn expression(args: &args::Dim) -> Result<(), Failure> {
     let (given, ranges) = given(args, names)?;
     must_hold_numbers(&ranges)?;
     let mut symbols = Symbols::assuming(&given, &ranges)?;
-    symbols.print_in(args.dialect.dims.into());
+    symbols.print_in(args.written.dialect.into());
     let dim = symbols.canonical(&expression)?;
     let at = given::numbers(&args.at)?;
     for name in at.keys() {

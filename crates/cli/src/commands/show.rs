@@ -56,7 +56,7 @@ struct ConstantJson {
 pub(crate) fn show(args: &args::Show) -> Result<(), Failure> {
     let models = fleet::expand(&args.models)?;
     many::each(&models, args.json, &args.fleet, args.limits.limits(), |FleetModel { path, .. }, out| {
-        let shown = shown(path, &args.limits.open(path)?, args.dialect.dims);
+        let shown = shown(path, &args.limits.open(path)?, args.written.dialect);
         output::bounded(out, args.json, |out| {
             if args.json {
                 return output::write_json(out, &shown);
