@@ -99,12 +99,12 @@ impl Symbols {
         let mut found = None;
         for Term { factors, coefficient } in &sum.terms {
             let (within, others): (Vec<_>, Vec<_>) = factors.iter().partition(|atom| with(self, **atom));
-            let of = |factors: &[AtomId]| match factors {
-                [] => Sum::constant(*coefficient),
-                _ => {
-                    let term = Term { factors: Arc::from(factors), coefficient: *coefficient };
-                    Sum { terms: vec![term], constant: 0 }
+            let of = |factors: &[AtomId]| {
+                if factors.is_empty() {
+                    return Sum::constant(*coefficient);
                 }
+                let term = Term { factors: Arc::from(factors), coefficient: *coefficient };
+                Sum { terms: vec![term], constant: 0 }
             };
             match within[..] {
                 [] => rest = rest.plus(&of(factors))?,

@@ -191,7 +191,9 @@ fn long_random_pairs_are_decided() {
     }
     let mut forms: Vec<_> = forms.into_iter().collect();
     forms.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    forms.iter().for_each(|(form, count)| println!("{count} with {form}"));
+    for (form, count) in forms {
+        println!("{count} with {form}");
+    }
     assert!(unknown * 1000 <= OF_SEED * seeds.len(), "{unknown}");
 }
 
