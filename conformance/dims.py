@@ -1,10 +1,11 @@
 """dims.py OUT [COUNT] [SEED]: conditions of sizes for engines that decide them, one a line.
 
-A line has the answer, the condition, and what is assumed, with tabs between. The answer `false` is followed by a
-counterexample (`false a=1,b=0`), which this script found by enumeration; `true` means that none is among all sizes from
-0 to 40, and that `gradus dim` found a proof: GRADUS names the command. Conditions that it does not decide are left out
-and counted, and an answer of its that enumeration contradicts ends the script. `//` and `%` round down, as in Python;
-where a condition or an assumption divides by zero, it says nothing. Python needs numpy.
+A line is JSON: {"condition": text, "assume": [text, ...], "answer": "true" or "false", "counterexample": {name: size}}. Names
+are sizes, integers from 0 on. The counterexample of what is false was found by enumeration; "true" means that none is
+among all sizes from 0 to 40, and that `gradus dim` found a proof: GRADUS names the command. Conditions that it does not
+decide are left out and counted, and an answer of its that enumeration contradicts ends the script. `//` and `%` round
+down, as in Python; where a condition or an assumption divides by zero, it says nothing: such sizes are no counterexample.
+Python needs numpy. bench/dims.py asks other engines.
 """
 
 import json
@@ -125,8 +126,10 @@ def main() -> None:
                 sys.exit(f"wrong: {condition} given {[str(other) for other in given]}: {answer}, {found}")
             if beyond:
                 found = answer["counterexample"]
-            at = "" if found is True else " " + ",".join(f"{name}={size}" for name, size in found.items())
-            file.write("\t".join([answer["answer"] + at.rstrip(), str(condition), *map(str, given)]) + "\n")
+            case = {"condition": str(condition), "assume": [str(other) for other in given], "answer": answer["answer"]}
+            if found is not True:
+                case["counterexample"] = found
+            file.write(json.dumps(case, separators=(",", ":")) + "\n")
             written += 1
     print(f"{written} cases, {left_out} not decided")
 

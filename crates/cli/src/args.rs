@@ -13,7 +13,7 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use crate::output::{self, Verbosity};
 use names::{Named, any, command_names, shell, shells, subjects};
 
-pub(crate) use dims::Dim;
+pub(crate) use dims::{Dialect, Dim};
 pub(crate) use models::{
     CheckArgs, ConvertArgs, CostArgs, Devices, Diagram, DiffArgs, Emit, FleetArgs, FoldArgs, GraphArgs, ProveArgs,
     Infer, Ops, ReportArgs, RunArgs, RuntimeName, Show, Target,

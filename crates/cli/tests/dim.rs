@@ -127,6 +127,61 @@ h
 }
 
 #[test]
+fn conditions_are_solved_for_a_name() {
+    prints(
+        &["dim", "6*L == 816", "--solve-for", "L"],
+        str![[r#"
+L == 136
+
+"#]],
+    );
+    prints(
+        &["dim", "(h + 2)//4 + k >= 8", "--solve-for", "h"],
+        str![[r#"
+h >= 30 - 4*k
+
+"#]],
+    );
+    prints(
+        &["dim", "(h + 2)//4 == k", "--solve-for", "h", "--dims", "sympy", "--json"],
+        str![[r#"
+{"condition":"(h + 2)//4 == k","solved_for":"h","answer":"solved","min":"4*k - 2","max":"4*k + 1"}
+
+"#]],
+    );
+    prints(
+        &["dim", "b*n <= 100", "--solve-for", "n", "--nonempty"],
+        str![[r#"
+n <= 100//b
+
+"#]],
+    );
+    ends(
+        1,
+        &["6*L == 815", "--solve-for", "L"],
+        str![[r#"
+none: no number meets the condition
+
+"#]],
+    );
+    ends(
+        3,
+        &["n % 4 == 0", "--solve-for", "n"],
+        str![[r#"
+unknown
+
+"#]],
+    );
+    misused(
+        &["dim", "6*L == 816", "--solve-for", "l"],
+        str![[r#"
+error: unknown name "l"; did you mean "L"?
+
+"#]],
+    );
+}
+
+#[test]
 fn mistakes_are_marked() {
     misused(
         &["dim", "n +"],

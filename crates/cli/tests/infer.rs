@@ -401,3 +401,23 @@ fn memory_does_not_grow_with_the_number_of_models() {
     assert!(many < few + few / 2, "{few} kB for 5 models, {many} kB for 50");
     std::fs::remove_dir_all(folder).unwrap();
 }
+
+/// Texts, JSON and written files have the dialect that is asked for, and are read again.
+#[test]
+fn dimensions_are_written_in_a_dialect() {
+    let written = common::scratch("dialects").join("written.onnx");
+    let written = written.to_str().unwrap();
+    let (code, text) =
+        about_positions("infer", &["--input-shape", "tokens=1,h//2", "--dims", "sympy", "-o", written]);
+    assert!(code == Some(0) && text.contains("float32[floor(h/2)]"), "{text}");
+    let (_, text) = about_positions("infer", &["--assume", "seq % 8 == 0", "--dims", "torch"]);
+    assert!(text.contains("float32[seq]"), "{text}");
+    let shown = |more: &[&str]| {
+        let run = gradus(&[&["show", written], more].concat()).assert().success();
+        String::from_utf8(run.get_output().stdout.clone()).unwrap()
+    };
+    assert!(shown(&[]).contains("floor(h/2)"), "{}", shown(&[]));
+    let onnx = shown(&["--dims", "onnx"]);
+    assert!(onnx.contains("h//2") && !onnx.contains("floor"), "{onnx}");
+    assert!(shown(&["--dims", "onnx", "--json"]).contains("\"h//2\""));
+}

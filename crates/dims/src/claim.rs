@@ -66,6 +66,12 @@ impl Claim {
         Ok(Claim { left: Expression::parse(left)?, sign, right: Expression::parse(right)? })
     }
 
+    /// The claim that an expression is at least, or at most, a number.
+    pub(crate) fn bound(of: &Expression, is_lower: bool, end: i64) -> Claim {
+        let sign = if is_lower { Sign::AtLeast } else { Sign::AtMost };
+        Claim { left: of.clone(), sign, right: Expression::number(end) }
+    }
+
     /// Returns true if a text has a sign between expressions, so that it is to be a condition.
     pub fn is_written(text: &str) -> bool {
         parts(text).is_some()

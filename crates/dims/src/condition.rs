@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::sum::{Sum, Term, floor};
-use super::{Atom, AtomId, Bounds, Dim, Factor, Symbols};
+use super::{Atom, AtomId, Bounds, Dialect, Dim, Factor, Symbols};
 
 /// How two expressions are related.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -97,11 +97,17 @@ pub(crate) fn of_one(times: i64, relation: Relation, rest: i64) -> Option<(Relat
 }
 
 impl Symbols {
-    /// A condition as text: `seq <= 512`; `h%32 == 0` for `h == 32*(h//32)`.
+    /// A condition as text: `seq <= 512`; `h%32 == 0` for `h == 32*(h//32)`. `SymPy` and torch,
+    /// where `==` compares forms, write `Eq(Mod(h, 32), 0)`.
     pub fn print_condition(&self, condition: &Condition) -> String {
         let Condition { left, relation, right } = *condition;
+        let is_called = matches!(self.dialect, Dialect::SymPy | Dialect::Torch);
         if let (Relation::Equal, Some((dividend, divisor))) = (relation, self.divided(left, right)) {
-            return format!("{}%{divisor} == 0", self.print_operand(dividend));
+            return if is_called {
+                format!("Eq(Mod({}, {divisor}), 0)", self.print(dividend))
+            } else {
+                format!("{}%{divisor} == 0", self.print_operand(dividend))
+            };
         }
         // A number comes last.
         let (left, relation, right) = match (left, relation) {
@@ -110,7 +116,12 @@ impl Symbols {
             (_, Relation::AtMost) => (right, Relation::AtLeast, left),
             (_, Relation::Equal | Relation::NotEqual | Relation::Broadcast) => (right, relation, left),
         };
-        format!("{} {relation} {}", self.print(left), self.print(right))
+        let name = match relation {
+            Relation::Equal if is_called => "Eq",
+            Relation::NotEqual if is_called => "Ne",
+            _ => return format!("{} {relation} {}", self.print(left), self.print(right)),
+        };
+        format!("{name}({}, {})", self.print(left), self.print(right))
     }
 
     /// An equivalent condition in its shortest form: `N == 1` for `144*N == 144`, and `h >= 3` for

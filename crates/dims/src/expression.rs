@@ -7,30 +7,26 @@
 //! | `Max(a, b)`, `Add(a, b)`, `Mul(a, b)`, `a/2`, `0.5`, `a**2`, `Pow(a, 2)` | `SymPy` | exact numbers |
 //! | `floor(a)`, `ceiling(a)`, `FloorToInt(a)`, `CeilToInt(a)` | `SymPy`, `PyTorch` | the next integer |
 //! | `FloorDiv(a, b)`, `CeilDiv(a, b)`, `CleanDiv(a, b)`, `IntTrueDiv(a, b)`, `FloatTrueDiv(a, b)` | `PyTorch` | a quotient |
-//! | `Mod(a, b)`, `PythonMod(a, b)` | `PyTorch` | `a - b*floor(a/b)` |
-//! | `a/:b` | other tools | a quotient without rest; with one, its meaning is not certain |
+//! | `Mod(a, b)`, `PythonMod(a, b)`, `ModularIndexing(a, b, c)` | `PyTorch` | `a - b*floor(a/b)`, `a//b % c` |
+//! | `Add(a, b)`, `Sub(a, b)`, `Neg(a)`, `CeilDiv(a, b)`, `CeilToInt(a, b)` | ONNX's proposals 0009, 0010 | integers |
+//! | `a^b`, `a&b` | ONNX's proposal 0009 | the larger, the smaller |
+//! | `a/:b` | ONNX's proposal 0009 | a quotient without rest; with one, its meaning is not certain |
 //!
 //! A product of operands and operators is read from the left, and a sign binds closer than it:
-//! `-a//b` is `(-a)//b`. Everything else is no expression; as the size of a declaration, it is a
-//! name.
+//! `-a//b` is `(-a)//b`; `&` binds looser than sums, and `^` loosest. Everything else is no
+//! expression; as the size of a declaration, it is a name.
 
 use std::sync::Arc;
 
-use gradus_core::{Error, Kind, Result};
+use gradus_core::Result;
 
+use super::parser::Parser;
 use super::sum::{Sum, floor, gcd};
-use super::text::{continues_name, starts_name, too_large};
 use super::{Dim, Symbols};
-
-/// Deepest nesting of parentheses that is read.
-const DEEPEST: usize = 64;
-/// Largest power that is read, and most steps of what is raised to one.
-const MAX_POWER: i128 = 8;
-const MAX_STEPS_OF_POWER: usize = 256;
 
 /// A step of an evaluation, with its operands on a stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
+pub(super) enum Step {
     /// A number: a numerator and a denominator above zero.
     Number(i64, i64),
     /// The name of that index.
@@ -54,9 +50,9 @@ enum Step {
 /// An expression as it was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expression {
-    text: Arc<str>,
-    names: Vec<Arc<str>>,
-    steps: Vec<Step>,
+    pub(super) text: Arc<str>,
+    pub(super) names: Vec<Arc<str>>,
+    pub(super) steps: Vec<Step>,
 }
 
 /// A quotient of an expression by a number above zero. The expression is interned once it is whole:
@@ -73,13 +69,13 @@ impl Expression {
     /// # Errors
     /// [`Kind::Syntax`] if the text is no expression, [`Kind::Limit`] if it is nested too deep.
     pub fn parse(text: &str) -> Result<Expression> {
-        let expression = Expression { text: text.into(), names: Vec::new(), steps: Vec::new() };
-        let mut parser = Parser { text, at: 0, depth: 0, made: expression };
-        parser.sum()?;
-        match parser.peek() {
-            None => Ok(parser.made),
-            Some(_) => Err(parser.wrong("an operator")),
-        }
+        Parser::read(text)
+    }
+
+    /// The expression that a number is.
+    pub(crate) fn number(value: i64) -> Expression {
+        let steps = vec![Step::Number(value, 1)];
+        Expression { text: value.to_string().into(), names: Vec::new(), steps }
     }
 
     /// The names, each once, in the order of the text.
@@ -115,6 +111,21 @@ impl Expression {
             }
         }
         divisors
+    }
+
+    /// The largest number that is written in it, without its sign.
+    pub(crate) fn largest_number(&self) -> Option<i64> {
+        let numbers = self.steps.iter().filter_map(|step| match step {
+            Step::Number(over, _) => Some(over.saturating_abs()),
+            _ => None,
+        });
+        numbers.max()
+    }
+
+    /// Returns true if a name is in it. A divisor keeps the list of names of what it is part of.
+    pub(crate) fn uses(&self, name: &str) -> bool {
+        let is_meant = |step: &Step| matches!(step, Step::Name(index) if &*self.names[*index] == name);
+        self.steps.iter().any(is_meant)
     }
 
     /// The value, as [`Self::value`] says it, where all of it is integers of 64 bits.
@@ -345,257 +356,4 @@ fn lowest(mut over: Sum, under: i64) -> Option<Quotient> {
     let common = all.fold(under, gcd).max(1);
     over.divide(common);
     Some(Quotient { over, under: under / common })
-}
-
-struct Parser<'a> {
-    text: &'a str,
-    at: usize,
-    depth: usize,
-    made: Expression,
-}
-
-impl<'a> Parser<'a> {
-    fn rest(&self) -> &'a str {
-        &self.text[self.at..]
-    }
-
-    /// The next character that is no space.
-    fn peek(&mut self) -> Option<char> {
-        let rest = self.rest();
-        self.at += rest.len() - rest.trim_start().len();
-        self.rest().chars().next()
-    }
-
-    fn takes(&mut self, token: &str) -> bool {
-        self.peek();
-        let found = self.rest().starts_with(token);
-        if found {
-            self.at += token.len();
-        }
-        found
-    }
-
-    fn step(&mut self, step: Step) {
-        self.made.steps.push(step);
-    }
-
-    fn wrong(&mut self, wanted: &str) -> Error {
-        let found = self.peek().map_or_else(|| "the end".to_owned(), |c| format!("'{c}'"));
-        let position = self.text[..self.at].chars().count() + 1;
-        let what = format_args!("cannot parse expression \"{}\": character {position}", self.text);
-        Error::mismatch(Kind::Syntax, what, found, wanted)
-    }
-
-    fn sum(&mut self) -> Result<()> {
-        self.product()?;
-        loop {
-            let step = if self.takes("+") {
-                Step::Add
-            } else if self.takes("-") {
-                Step::Subtract
-            } else {
-                return Ok(());
-            };
-            self.product()?;
-            self.step(step);
-        }
-    }
-
-    fn product(&mut self) -> Result<()> {
-        // The longer signs come first.
-        const SIGNS: [(&str, Step); 5] = [
-            ("//", Step::FloorDivide),
-            ("/:", Step::DivideWhole),
-            ("/", Step::Divide),
-            ("*", Step::Multiply),
-            ("%", Step::Modulo),
-        ];
-        self.factor()?;
-        loop {
-            let sign = SIGNS.into_iter().find(|(sign, _)| self.takes(sign));
-            let Some((_, step)) = sign else { return Ok(()) };
-            self.factor()?;
-            self.step(step);
-        }
-    }
-
-    fn factor(&mut self) -> Result<()> {
-        self.depth += 1;
-        if self.depth > DEEPEST {
-            let what = format_args!("cannot parse expression \"{}\": nesting depth", self.text);
-            return Err(Error::mismatch(Kind::Limit, what, self.depth, format_args!("at most {DEEPEST}")));
-        }
-        if self.takes("-") {
-            self.factor()?;
-            self.step(Step::Negate);
-        } else {
-            let begin = self.made.steps.len();
-            self.operand()?;
-            if self.takes("**") {
-                self.peek();
-                let power = self.digits();
-                self.power(begin, power.parse().ok())?;
-            }
-        }
-        self.depth -= 1;
-        Ok(())
-    }
-
-    /// Raises the operand that begins there to a power.
-    fn power(&mut self, begin: usize, power: Option<i128>) -> Result<()> {
-        let Some(power @ 1..=MAX_POWER) = power else {
-            return Err(self.wrong(&format!("a power from 1 to {MAX_POWER}")));
-        };
-        let operand = self.made.steps[begin..].to_vec();
-        // Powers of powers would grow without end.
-        if operand.len() > MAX_STEPS_OF_POWER {
-            return Err(too_large(self.text));
-        }
-        for _ in 1..power {
-            self.made.steps.extend_from_slice(&operand);
-            self.step(Step::Multiply);
-        }
-        Ok(())
-    }
-
-    fn digits(&mut self) -> &'a str {
-        let len = self.rest().bytes().take_while(u8::is_ascii_digit).count();
-        let digits = &self.rest()[..len];
-        self.at += len;
-        digits
-    }
-
-    fn operand(&mut self) -> Result<()> {
-        match self.peek() {
-            Some('(') => {
-                self.at += 1;
-                self.sum()?;
-                if self.takes(")") { Ok(()) } else { Err(self.wrong("\")\"")) }
-            }
-            Some('\'') => self.quoted_name(),
-            Some(c) if c.is_ascii_digit() => self.number(),
-            Some(c) if starts_name(c) => {
-                let len = self.rest().find(|c| !continues_name(c)).unwrap_or(self.rest().len());
-                let name = &self.rest()[..len];
-                self.at += len;
-                if let Some(function) = function(name)
-                    && self.takes("(")
-                {
-                    return self.call(name, &function);
-                }
-                self.name(name.into());
-                Ok(())
-            }
-            _ => Err(self.wrong("a name, a number or \"(\"")),
-        }
-    }
-
-    /// A number: a decimal one if floats hold it exactly, as others are not what is computed with.
-    fn number(&mut self) -> Result<()> {
-        let begin = self.at;
-        let whole = self.digits();
-        let part = if self.rest().starts_with('.') {
-            self.at += 1;
-            self.digits().trim_end_matches('0')
-        } else {
-            ""
-        };
-        let Ok(digits) = format!("{whole}{part}").parse::<i64>() else { return Err(too_large(self.text)) };
-        let exact = || {
-            let scale = 10i64.checked_pow(u32::try_from(part.len()).ok()?)?;
-            let common = gcd(digits, scale).max(1);
-            let under = scale / common;
-            under.unsigned_abs().is_power_of_two().then_some(Step::Number(digits / common, under))
-        };
-        let Some(step) = exact() else {
-            self.at = begin;
-            return Err(self.wrong("a number that floats hold exactly"));
-        };
-        self.step(step);
-        Ok(())
-    }
-
-    fn name(&mut self, name: Arc<str>) {
-        let names = &mut self.made.names;
-        let index = names.iter().position(|known| *known == name).unwrap_or_else(|| {
-            names.push(name);
-            names.len() - 1
-        });
-        self.step(Step::Name(index));
-    }
-
-    fn quoted_name(&mut self) -> Result<()> {
-        let mut name = String::new();
-        loop {
-            self.at += 1;
-            let Some(len) = self.rest().find('\'') else {
-                self.at = self.text.len();
-                return Err(self.wrong("\"'\""));
-            };
-            name.push_str(&self.rest()[..len]);
-            self.at += len + 1;
-            if !self.rest().starts_with('\'') {
-                self.name(name.into());
-                return Ok(());
-            }
-            name.push('\'');
-        }
-    }
-
-    /// The arguments of a function, after the parenthesis.
-    fn call(&mut self, name: &str, function: &Function) -> Result<()> {
-        let begin = self.made.steps.len();
-        self.sum()?;
-        let mut count = 1;
-        while count < function.most && self.takes(",") {
-            count += 1;
-            if let Some(step) = function.step {
-                self.sum()?;
-                self.step(step);
-            } else {
-                self.peek();
-                let power = self.digits().parse().ok();
-                self.power(begin, power)?;
-            }
-        }
-        if count < function.least {
-            return Err(self.wrong(&format!("\",\" and another argument of {name}")));
-        }
-        if function.most == 1
-            && let Some(step) = function.step
-        {
-            self.step(step);
-        }
-        let wanted = if count < function.most { "\",\" or \")\"" } else { "\")\"" };
-        if self.takes(")") { Ok(()) } else { Err(self.wrong(wanted)) }
-    }
-}
-
-/// A function of some arguments: of one, the step that follows it; of more, the step that joins
-/// each with those before. Without a step, one argument stays as it is, and the second is a power.
-struct Function {
-    least: usize,
-    most: usize,
-    step: Option<Step>,
-}
-
-fn function(name: &str) -> Option<Function> {
-    let (least, most, step) = match name {
-        "Max" | "max" => (1, usize::MAX, Some(Step::Max)),
-        "Min" | "min" => (1, usize::MAX, Some(Step::Min)),
-        "broadcast" => (1, usize::MAX, Some(Step::Broadcast)),
-        "Add" => (1, usize::MAX, Some(Step::Add)),
-        "Mul" => (1, usize::MAX, Some(Step::Multiply)),
-        "Sub" => (2, 2, Some(Step::Subtract)),
-        "FloorDiv" => (2, 2, Some(Step::FloorDivide)),
-        "CeilDiv" => (2, 2, Some(Step::CeilDivide)),
-        "CleanDiv" | "IntTrueDiv" | "FloatTrueDiv" | "TrueDiv" => (2, 2, Some(Step::Divide)),
-        "Mod" | "PythonMod" => (2, 2, Some(Step::Modulo)),
-        "floor" | "Floor" | "FloorToInt" => (1, 1, Some(Step::Floor)),
-        "ceil" | "ceiling" | "Ceil" | "CeilToInt" => (1, 1, Some(Step::Ceiling)),
-        "ToFloat" => (1, 1, None),
-        "Pow" => (2, 2, None),
-        _ => return None,
-    };
-    Some(Function { least, most, step })
 }

@@ -5,7 +5,7 @@
 //! | form | written | canonical as |
 //! |---|---|---|
 //! | sum of products | `2*batch*seq + 1` | terms in order, each a product of atoms with a coefficient |
-//! | floor division | `(h + 1)//2` | an atom; what the divisor divides stands before it, divisions in divisions are one |
+//! | floor division | `(h + 1)//2` | an atom; what the divisor divides stands before it, divisions in divisions are one: `a//(b*c)` for `a//b//c` |
 //! | ceiling division | | `(a + b - 1)//b` |
 //! | modulus | `a%b` | `a - b*(a//b)` |
 //! | minimum, maximum | `min(seq, 64)`, `max(seq, 1)` | an atom of operands in order, none of which another makes needless, in a sum of as few terms as possible |
@@ -28,6 +28,8 @@ mod expression;
 mod extremes;
 mod form;
 mod order;
+mod parser;
+mod solve;
 mod sum;
 mod text;
 mod truth;
@@ -47,6 +49,7 @@ pub use condition::{Condition, Relation};
 pub use decide::{Answer, Ranges};
 pub use expression::Expression;
 pub use form::{Factor, SumForm};
+pub use solve::Solved;
 use sum::{Sum, Term};
 pub use text::{Dialect, Printed};
 
@@ -184,6 +187,8 @@ pub struct Symbols {
     truths: HashMap<u32, Condition>,
     /// True if more became known of a symbol than when the expressions with it were made.
     raised: bool,
+    /// The dialect in which expressions are printed.
+    dialect: Dialect,
 }
 
 /// Bytes of an expression, of a part of one and of a result that is remembered, as

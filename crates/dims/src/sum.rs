@@ -513,7 +513,25 @@ impl Symbols {
                 return Some(Dim::ZERO);
             }
         }
+        if let Some(joined) = self.floor_of_floor(numerator, divisor) {
+            return Some(joined);
+        }
         self.floor_atom(numerator, divisor, above.over(below))
+    }
+
+    /// The division of a division by what is not negative, made one: `a//b//c` is `a//(b*c)`, and
+    /// `(a//b + k)//c` is `(a + b*k)//(b*c)`. A divisor is not zero where there is a quotient.
+    fn floor_of_floor(&mut self, numerator: Dim, divisor: Dim) -> Option<Dim> {
+        let sum = self.as_sum(numerator);
+        let [Term { factors, coefficient: 1 }] = &sum.terms[..] else { return None };
+        let [atom] = **factors else { return None };
+        let Atom::Floor(of, by) = self.atom(atom).0 else { return None };
+        if !self.at_least(divisor, 0) {
+            return None;
+        }
+        let more = self.multiply(by, Dim::Known(sum.constant))?;
+        let (of, by) = (self.add(of, more)?, self.multiply(by, divisor)?);
+        self.floor_divide(of, by)
     }
 
     /// By a number above zero.
@@ -578,9 +596,12 @@ impl Symbols {
             }
             Within::None if self.only_extreme(&rest).is_some() => self.floor_of_extreme(&rest, by)?,
             Within::None => {
-                let numerator = self.intern(rest)?;
-                let bounds = self.bounds(numerator).over(Bounds::exactly(by));
-                self.floor_atom(numerator, Dim::Known(by), bounds)?
+                let (numerator, by) = (self.intern(rest)?, Dim::Known(by));
+                let bounds = self.bounds(numerator).over(self.bounds(by));
+                match self.floor_of_floor(numerator, by) {
+                    Some(joined) => joined,
+                    None => self.floor_atom(numerator, by, bounds)?,
+                }
             }
         };
         self.add(whole, part)

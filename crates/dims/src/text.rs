@@ -6,6 +6,7 @@
 //! than sums, and from the left; a quotient within a product stands in parentheses.
 
 use std::fmt::{self, Write as _};
+use std::str::FromStr;
 
 use gradus_core::{Error, Kind, Result};
 
@@ -14,7 +15,7 @@ use super::{Atom, AtomId, Dim, Expression, Symbols};
 /// Longest text of a declaration that is read as an expression, in bytes.
 const LONGEST: usize = 1024;
 
-/// The dialect of a printed expression.
+/// The dialect of a printed expression. All are read wherever an expression is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Dialect {
     /// `min(a, (h + 1)//2)`.
@@ -26,6 +27,39 @@ pub enum Dialect {
     SymPy,
     /// `Min(a, (h + 1)//2)`.
     Torch,
+}
+
+impl FromStr for Dialect {
+    type Err = Error;
+
+    /// The dialect of a name: `gradus`, `onnx`, `sympy` or `torch`.
+    fn from_str(name: &str) -> Result<Dialect> {
+        match name {
+            "gradus" => Ok(Dialect::Gradus),
+            "onnx" => Ok(Dialect::Onnx),
+            "sympy" => Ok(Dialect::SymPy),
+            "torch" => Ok(Dialect::Torch),
+            _ => Err(Error::unknown("dialect", name, ["gradus", "onnx", "sympy", "torch"])),
+        }
+    }
+}
+
+impl Dialect {
+    /// The dimension that a text declares, written in this dialect. A name stays as it is.
+    ///
+    /// ```
+    /// use gradus_dims::Dialect;
+    /// assert_eq!(Dialect::SymPy.declared("CeilDiv(n, 8)"), "floor((n + 7)/8)");
+    /// assert_eq!(Dialect::SymPy.declared("past length"), "past length");
+    /// ```
+    pub fn declared(self, text: &str) -> String {
+        let mut symbols = Symbols::default();
+        let dim = symbols.declared(text);
+        if symbols.as_symbol(dim).is_some() {
+            return text.to_owned();
+        }
+        symbols.print(dim).in_dialect(self).to_string()
+    }
 }
 
 /// An expression with the symbols that give it a meaning, to print.
@@ -53,7 +87,21 @@ impl Printed<'_> {
 impl Symbols {
     /// The expression, to print.
     pub fn print(&self, dim: Dim) -> Printed<'_> {
-        Printed { symbols: self, dim, dialect: Dialect::Gradus }
+        Printed { symbols: self, dim, dialect: self.dialect }
+    }
+
+    /// Prints expressions in a dialect from now on.
+    ///
+    /// ```
+    /// use gradus_dims::{Dialect, Symbols};
+    /// let mut symbols = Symbols::default();
+    /// symbols.print_in(Dialect::SymPy);
+    /// let dim = symbols.parse("n//2")?;
+    /// assert_eq!(symbols.print(dim).to_string(), "floor(n/2)");
+    /// # Ok::<(), gradus_core::Error>(())
+    /// ```
+    pub fn print_in(&mut self, dialect: Dialect) {
+        self.dialect = dialect;
     }
 
     /// The dimension that a text declares: an expression, as it is printed or as exporters write it,

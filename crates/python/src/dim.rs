@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use gradus::dim::{Answer, Bounds, Claim, Dim as Engine, Ranges, Symbols};
+use gradus::dim::{Answer, Bounds, Claim, Dim as Engine, Expression, Ranges, Symbols};
 use gradus::fact::{Elements, Fact, TensorFact};
 use gradus::graph::{DeclaredDim, Type};
 use gradus::{DType, Kind, convert};
@@ -28,6 +28,12 @@ use crate::model::GivenLimits;
 ///     ('2*n + 2', ['n'], 8, True)
 ///     >>> dim // 2 - gradus.Dim("n"), dim > 1
 ///     (1, True)
+///     >>> gradus.Dim("(h + 2)//4").solve_for("h", 8), gradus.Dim("n - n//8*8").bounds()
+///     ((30, 33), (0, 7))
+///     >>> str(gradus.Dim("h//32*32").simplify(assume=["h % 32 == 0"])), f"{gradus.Dim('h//2'):sympy}"
+///     ('h', 'floor(h/2)')
+///     >>> gradus.Dim.prove("n//8*8 <= n"), gradus.Dim.refute("n//8*8 == n")
+///     (True, {'n': 1})
 #[pyclass(frozen, module = "gradus._native", name = "Dim")]
 #[derive(Clone, Debug)]
 pub(crate) struct Dim {
@@ -69,12 +75,25 @@ impl Dim {
         Dim::printed(symbols.print(dim).to_string(), names.filter(|name| negative(name)).collect())
     }
 
+    /// Ranges of names, with those of the symbols that are no sizes.
+    fn ranges(&self, mut ranges: Ranges) -> Ranges {
+        for name in &self.integers {
+            ranges.entry(name.clone()).or_insert((-i64::MAX, None));
+        }
+        ranges
+    }
+
     fn parsed(&self) -> PyResult<(Symbols, Engine)> {
         let mut symbols = Symbols::default();
         make(&mut symbols, &self.integers, []);
         let dim = symbols.parse(&self.text).or_raise()?;
         Ok((symbols, dim))
     }
+}
+
+/// Conditions that are assumed.
+fn claims(assume: &[String]) -> PyResult<Vec<Claim>> {
+    assume.iter().map(|text| Claim::parse(text)).collect::<gradus::Result<_>>().or_raise()
 }
 
 /// Makes symbols: those that are integers, and sizes.
@@ -286,6 +305,104 @@ impl Dim {
         })
     }
 
+    /// The expression where conditions hold, in its canonical form: an integer, if no symbol is left.
+    #[pyo3(signature = (*, assume = Vec::new(), ranges = Ranges::new()))]
+    fn simplify<'py>(
+        &self,
+        py: Python<'py>,
+        assume: Vec<String>,
+        ranges: Ranges,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let mut symbols = Symbols::assuming(&claims(&assume)?, &self.ranges(ranges)).or_raise()?;
+        let dim = symbols.parse(&self.text).or_raise()?;
+        to_python(py, &symbols, dim)
+    }
+
+    /// The smallest and the largest value; None for an end that is not known.
+    #[pyo3(signature = (*, assume = Vec::new(), ranges = Ranges::new(), timeout = None))]
+    fn bounds(
+        &self,
+        py: Python<'_>,
+        assume: Vec<String>,
+        ranges: Ranges,
+        timeout: Option<f64>,
+    ) -> PyResult<(Option<i64>, Option<i64>)> {
+        let (given, ranges) = (claims(&assume)?, self.ranges(ranges));
+        let expression = Expression::parse(&self.text).or_raise()?;
+        let limits = GivenLimits::of_time(timeout)?;
+        let bounds = engine(py, || Ok(expression.bounds(&given, &ranges, Some(&limits)))).or_raise()?;
+        Ok((bounds.lower(), bounds.upper()))
+    }
+
+    /// The values of a symbol for which the expression is related so to another: the smallest and
+    /// the largest, None for an open end, and a smallest that exceeds the largest for no value.
+    #[pyo3(signature = (name, value, relation = "==", *, assume = Vec::new(), ranges = Ranges::new()))]
+    fn solve_for<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+        value: Operand,
+        relation: &str,
+        assume: Vec<String>,
+        ranges: Ranges,
+    ) -> PyResult<Option<(Bound<'py, PyAny>, Bound<'py, PyAny>)>> {
+        if !matches!(relation, "==" | "<=" | ">=" | "<" | ">") {
+            return Err(mismatch(Kind::Usage, "relation", relation, "==, <=, >=, < or >"));
+        }
+        let mut ranges = self.ranges(ranges);
+        let value = match value {
+            Operand::Number(value) => value.to_string(),
+            Operand::Expression(other) => {
+                ranges = other.get().ranges(ranges);
+                other.get().text.clone()
+            }
+        };
+        let mut symbols = Symbols::assuming(&claims(&assume)?, &ranges).or_raise()?;
+        let condition =
+            symbols.parse_condition(&format!("({}) {relation} ({value})", self.text)).or_raise()?;
+        let Some(solved) = symbols.solve_for(&condition, name) else { return Ok(None) };
+        let end = |end: Option<Engine>| {
+            end.map_or_else(|| Ok(py.None().into_bound(py)), |end| to_python(py, &symbols, end))
+        };
+        Ok(Some((end(solved.least)?, end(solved.most)?)))
+    }
+
+    /// True if a condition is proved for all integers that meet what is assumed.
+    #[staticmethod]
+    #[pyo3(signature = (condition, *, assume = Vec::new(), ranges = Ranges::new(), timeout = None))]
+    fn prove(
+        py: Python<'_>,
+        condition: &str,
+        assume: Vec<String>,
+        ranges: Ranges,
+        timeout: Option<f64>,
+    ) -> PyResult<bool> {
+        Ok(_decide(py, condition, assume, ranges, timeout)?.0 == "true")
+    }
+
+    /// Numbers that meet what is assumed and for which a condition fails, or None if none are found.
+    #[staticmethod]
+    #[pyo3(signature = (condition, *, assume = Vec::new(), ranges = Ranges::new(), timeout = None))]
+    fn refute(
+        py: Python<'_>,
+        condition: &str,
+        assume: Vec<String>,
+        ranges: Ranges,
+        timeout: Option<f64>,
+    ) -> PyResult<Option<BTreeMap<String, i64>>> {
+        Ok(_decide(py, condition, assume, ranges, timeout)?.1)
+    }
+
+    /// The text in a dialect: `gradus`, `onnx`, `sympy` or `torch`.
+    fn __format__(&self, dialect: &str) -> PyResult<String> {
+        if dialect.is_empty() {
+            return Ok(self.text.clone());
+        }
+        let (mut symbols, dim) = self.parsed()?;
+        symbols.print_in(dialect.parse().or_raise()?);
+        Ok(symbols.print(dim).to_string())
+    }
+
     fn __str__(&self) -> &str {
         &self.text
     }
@@ -456,8 +573,7 @@ pub(crate) fn _decide(
     timeout: Option<f64>,
 ) -> PyResult<Decided> {
     let claim = Claim::parse(condition).or_raise()?;
-    let given =
-        assume.iter().map(|text| Claim::parse(text)).collect::<gradus::Result<Vec<_>>>().or_raise()?;
+    let given = claims(&assume)?;
     let limits = GivenLimits::of_time(timeout)?;
     Ok(match engine(py, || Ok(claim.decide(&given, &ranges, Some(&limits)))).or_raise()? {
         Answer::True => ("true", None),

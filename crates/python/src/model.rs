@@ -365,11 +365,13 @@ impl Model {
         sizes: GivenSizes<'_>,
         values: &Bound<'py, PyDict>,
         ignore_declared: bool,
+        dialect: &str,
         limits: GivenLimits,
     ) -> PyResult<Bound<'py, PyDict>> {
         let mut options = InferOptions::of(said_of_inputs(sizes)?);
         options.sizes.inputs.extend(self.given_facts(values)?);
         options.ignore_declared = ignore_declared;
+        options.dialect = dialect.parse().or_raise()?;
         let graph = self.model.graph();
         let model = self.within(&limits)?;
         let found = engine(py, || {

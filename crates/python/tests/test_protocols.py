@@ -40,6 +40,31 @@ def test_comparisons_of_dimensions_hold_for_all_sizes():
         N + 1.5
 
 
+def test_dimensions_are_proved_refuted_and_solved():
+    assert gradus.Dim.prove("n//8*8 <= n") and not gradus.Dim.prove("n//8*8 == n")
+    assert gradus.Dim.prove("n//8*8 == n", assume=["n % 16 == 0"]) and gradus.Dim.refute("n < 3", ranges={"n": (0, 2)}) is None
+    assert gradus.Dim.refute("n//8*8 == n") == {"n": 1}
+    assert str(gradus.Dim("h//32*32").simplify(assume=["h % 32 == 0"])) == "h"
+    assert gradus.Dim("min(n, 8)").simplify(ranges={"n": (8, None)}) == 8
+    assert gradus.Dim("n - n//8*8").bounds() == (0, 7) and gradus.Dim("a - n", {"a"}).bounds() == (None, None)
+    assert gradus.Dim("6*n").solve_for("n", 816) == (136, 136) and gradus.Dim("n*m").solve_for("n", 5) is None
+    assert gradus.Dim("6*n").solve_for("n", M) == ((M + 5) // 6, M // 6)
+    assert gradus.Dim("3*n + m").solve_for("n", 10, "<=") == (None, (10 - M) // 3)
+    with pytest.raises(gradus.errors.UsageError, match="relation is ~"):
+        N.solve_for("n", 1, "~")
+
+
+def test_dimensions_are_written_in_dialects():
+    dim = gradus.Dim("max(n//2, m)")
+    written = {"": "max(n//2, m)", "gradus": "max(n//2, m)", "onnx": "Max(n//2, m)", "sympy": "Max(floor(n/2), m)", "torch": "Max(n//2, m)"}
+    for dialect, text in written.items():
+        assert sorted(format(dim, dialect)) == sorted(text) and gradus.Dim(format(dim, dialect)) == dim
+    model = gradus.load("examples/positions.onnx")
+    assert str(model.infer(shapes={"tokens": (1, "h//2")}, dialect="sympy")["phase"]) == "float32[floor(h/2)]"
+    with pytest.raises(gradus.errors.UsageError, match='unknown dialect "julia"'):
+        format(dim, "julia")
+
+
 @pytest.mark.parametrize("text", ["n", "min(n, 2*m)//3", "'a b'*n + max(n, 'it''s')", "broadcast(n, m) % 4", "x.y + $z:1"])
 def test_dimensions_become_expressions_of_sympy(text):
     dim = gradus.Dim(text)

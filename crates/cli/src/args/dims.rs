@@ -14,7 +14,7 @@ use super::sizes::{AssumeArgs, LimitArgs};
 /// tools, `SymPy` and `PyTorch` write them (docs/explanation/dims.md).
 #[derive(Debug, ClapArgs)]
 #[command(
-    after_help = "Examples:\n  gradus dim '(n + 7)//8*8 >= n'\n  gradus dim 'CeilDiv(4*n + 2, 2)' --at n=5"
+    after_help = "Examples:\n  gradus dim '(n + 7)//8*8 >= n'\n  gradus dim 'CeilDiv(4*n + 2, 2)' --at n=5\n  gradus dim '(h + 2)//4 == k' --solve-for h"
 )]
 pub(crate) struct Dim {
     /// The condition or the expression.
@@ -25,9 +25,14 @@ pub(crate) struct Dim {
     #[arg(long, value_name = "NAME=NUMBER")]
     pub(crate) at: Vec<String>,
 
-    /// The dialect in which an expression is printed.
-    #[arg(long, value_enum, value_name = "DIALECT", default_value = "gradus")]
-    pub(crate) dims: Dialect,
+    /// Solve the condition for a name: print the numbers for which it holds, as an interval whose
+    /// ends do not depend on the name. The exit status is 1 if there are none, and 3 if they are
+    /// not found.
+    #[arg(long, value_name = "NAME", conflicts_with = "at")]
+    pub(crate) solve_for: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) written: DialectArg,
 
     /// Print JSON (docs/json.md).
     #[arg(long)]
@@ -40,8 +45,17 @@ pub(crate) struct Dim {
     pub(crate) limits: LimitArgs,
 }
 
-/// The dialect of a printed expression.
-#[derive(Clone, Copy, Debug, ValueEnum)]
+/// The dialect in which dimensions are printed.
+#[derive(Clone, Copy, Debug, ClapArgs)]
+pub(crate) struct DialectArg {
+    /// The dialect in which dimensions are printed: `min(n, h//2)`, `Min(n, h//2)` for ONNX's tools
+    /// and `PyTorch`, `Min(n, floor(h/2))` for `SymPy`.
+    #[arg(long = "dims", value_enum, value_name = "DIALECT", default_value = "gradus")]
+    pub(crate) dialect: Dialect,
+}
+
+/// A dialect of expressions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Dialect {
     Gradus,
     Onnx,

@@ -7,6 +7,7 @@ use clap::{Args as ClapArgs, ValueEnum};
 use gradus::fold::Level;
 use gradus::{RunOptions, Sums, profiles};
 
+use super::dims::DialectArg;
 use super::names::{Named, any, level, levels, operator_names};
 use super::sizes::{AssumeArgs, LimitArgs, SetArgs, ShapeArgs, SizeArgs};
 
@@ -239,7 +240,7 @@ pub(crate) struct Infer {
     #[arg(
         long,
         value_name = "FORM",
-        conflicts_with_all = ["keep_names", "all", "filter", "op", "sort", "depth", "strict", "only_unknown", "why", "json"]
+        conflicts_with_all = ["keep_names", "all", "filter", "op", "sort", "depth", "strict", "only_unknown", "why", "json", "dialect"]
     )]
     pub(crate) emit: Option<Emit>,
 
@@ -283,6 +284,9 @@ pub(crate) struct Infer {
     /// Print JSON (docs/json.md): a line for each model.
     #[arg(long)]
     pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) written: DialectArg,
 
     #[command(flatten)]
     pub(crate) sizes: SizeArgs,
@@ -646,6 +650,9 @@ pub(crate) struct Show {
     /// Print JSON (docs/json.md).
     #[arg(long)]
     pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) written: DialectArg,
 
     #[command(flatten)]
     pub(crate) fleet: FleetArgs,

@@ -1,8 +1,9 @@
 //! `gradus dim`: expressions and conditions of sizes.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use gradus::dim::{Answer, Bounds, Claim, Expression, Ranges, Symbols};
+use gradus::dim::{Answer, Claim, Expression, Ranges, Symbols};
 use gradus::{Error, Kind, Result};
 use serde::Serialize;
 
@@ -29,36 +30,103 @@ struct ExpressionJson<'a> {
     value: Option<i64>,
 }
 
-/// Runs `gradus dim`: simplifies an expression, or decides a condition.
-pub(crate) fn dim(args: &args::Dim) -> Result<(), Failure> {
-    if Claim::is_written(&args.text) { condition(args) } else { expression(args) }
+#[derive(Serialize)]
+struct SolvedJson<'a> {
+    condition: &'a str,
+    solved_for: &'a str,
+    answer: &'static str,
+    min: Option<String>,
+    max: Option<String>,
 }
 
-fn condition(args: &args::Dim) -> Result<(), Failure> {
-    let claim = Claim::parse(&args.text).map_err(|error| Mistake::whole(&args.text, error))?;
+/// Runs `gradus dim`: simplifies an expression, decides a condition, or solves it.
+pub(crate) fn dim(args: &args::Dim) -> Result<(), Failure> {
+    match &args.solve_for {
+        Some(name) => solve(args, name),
+        None if Claim::is_written(&args.text) => condition(args),
+        None => expression(args),
+    }
+}
+
+/// The conditions that are assumed, and the ranges of names.
+fn given(args: &args::Dim, names: &[Arc<str>]) -> Result<(Vec<Claim>, Ranges)> {
     let assume = given::assumptions(&args.assume)?;
     let given = assume.conditions.iter().map(|text| Claim::parse(text)).collect::<Result<Vec<_>>>()?;
     let mut ranges: Ranges = assume.ranges;
-    let names: Vec<_> = given.iter().chain([&claim]).flat_map(Claim::names).collect();
     if assume.nonempty {
-        for name in &names {
+        for name in names.iter().cloned().chain(given.iter().flat_map(Claim::names)) {
             let range = ranges.entry(name.to_string()).or_insert((1, None));
             range.0 = range.0.max(1);
         }
     }
-    for (name, value) in given::numbers(&args.at)? {
-        if !names.iter().any(|known| **known == *name) {
-            return Err(Error::unknown("name", &name, names.iter().map(|name| &**name)).into());
+    Ok((given, ranges))
+}
+
+/// Refuses ranges without a number.
+fn must_hold_numbers(ranges: &Ranges) -> Result<()> {
+    match ranges.iter().find(|(_, (least, most))| most.is_some_and(|most| most < *least)) {
+        Some((name, (least, most))) => {
+            let most = most.unwrap_or(*least);
+            let message = format!("--range {name}={least}..{most}: it holds no number");
+            Err(Error::new(Kind::Usage, message))
         }
+        None => Ok(()),
+    }
+}
+
+fn is_name(names: &[Arc<str>], name: &str) -> Result<()> {
+    if names.iter().any(|known| **known == *name) {
+        return Ok(());
+    }
+    Err(Error::unknown("name", name, names.iter().map(|name| &**name)))
+}
+
+fn solve(args: &args::Dim, name: &str) -> Result<(), Failure> {
+    let claim = Claim::parse(&args.text).map_err(|error| Mistake::whole(&args.text, error))?;
+    is_name(&claim.names(), name)?;
+    let (given, ranges) = given(args, &claim.names())?;
+    must_hold_numbers(&ranges)?;
+    let mut symbols = Symbols::assuming(&given, &ranges)?;
+    symbols.print_in(args.written.dialect.into());
+    let condition = claim.condition(&mut symbols)?;
+    let solved = symbols.solve_for(&condition, name);
+    let answer = match &solved {
+        None => "unknown",
+        Some(solved) if solved.is_empty() => "none",
+        Some(_) => "solved",
+    };
+    let print = |end: Option<_>| end.map(|end| symbols.print(end).to_string());
+    let (min, max) = solved.map_or((None, None), |solved| (print(solved.least), print(solved.most)));
+    if args.json {
+        let json = SolvedJson { condition: &args.text, solved_for: name, answer, min, max };
+        output::print_json(&json)?;
+    } else {
+        output::print_line(&match (answer, min, max) {
+            ("unknown", ..) => answer.to_owned(),
+            ("none", ..) => "none: no number meets the condition".to_owned(),
+            (_, Some(min), Some(max)) if min == max => format!("{name} == {min}"),
+            (_, Some(min), Some(max)) => format!("{min} <= {name} <= {max}"),
+            (_, Some(min), None) => format!("{name} >= {min}"),
+            (_, None, Some(max)) => format!("{name} <= {max}"),
+            (_, None, None) => "any number".to_owned(),
+        })?;
+    }
+    match answer {
+        "solved" => Ok(()),
+        "none" => Err(Failure::Different),
+        _ => Err(Failure::Undecided),
+    }
+}
+
+fn condition(args: &args::Dim) -> Result<(), Failure> {
+    let claim = Claim::parse(&args.text).map_err(|error| Mistake::whole(&args.text, error))?;
+    let (given, mut ranges) = given(args, &claim.names())?;
+    let names: Vec<_> = given.iter().chain([&claim]).flat_map(Claim::names).collect();
+    for (name, value) in given::numbers(&args.at)? {
+        is_name(&names, &name)?;
         ranges.insert(name, (value, Some(value)));
     }
-    if let Some((name, (least, most))) =
-        ranges.iter().find(|(_, (least, most))| most.is_some_and(|most| most < *least))
-    {
-        let most = most.unwrap_or(*least);
-        let message = format!("--range {name}={least}..{most}: it holds no number");
-        return Err(Error::new(Kind::Usage, message).into());
-    }
+    must_hold_numbers(&ranges)?;
     let answer = claim.decide(&given, &ranges, Some(&args.limits.limits()));
     let (name, counterexample) = match &answer {
         Answer::True => ("true", None),
@@ -88,23 +156,15 @@ fn condition(args: &args::Dim) -> Result<(), Failure> {
 
 fn expression(args: &args::Dim) -> Result<(), Failure> {
     let expression = Expression::parse(&args.text).map_err(|error| Mistake::whole(&args.text, error))?;
-    let assume = given::assumptions(&args.assume)?;
     let names = expression.names();
-    let mut symbols = Symbols::default();
-    for (name, (least, most)) in &assume.ranges {
-        symbols.bound_inputs(Some(name), Bounds::between(Some(*least), *most));
-    }
-    if assume.nonempty {
-        symbols.bound_inputs(None, Bounds::between(Some(1), None));
-    }
-    for text in &assume.conditions {
-        let condition = symbols.parse_condition(text)?;
-        symbols.assume(&condition);
-    }
+    let (given, ranges) = given(args, names)?;
+    must_hold_numbers(&ranges)?;
+    let mut symbols = Symbols::assuming(&given, &ranges)?;
+    symbols.print_in(args.written.dialect.into());
     let dim = symbols.canonical(&expression)?;
     let at = given::numbers(&args.at)?;
-    if let Some(name) = at.keys().find(|name| !names.iter().any(|known| **known == **name)) {
-        return Err(Error::unknown("name", name, names.iter().map(|name| &**name)).into());
+    for name in at.keys() {
+        is_name(names, name)?;
     }
     let value = if at.is_empty() {
         None
@@ -130,9 +190,9 @@ fn expression(args: &args::Dim) -> Result<(), Failure> {
         };
         Some(value.ok_or_else(none)?)
     };
-    let printed = symbols.print(dim).in_dialect(args.dims.into()).to_string();
+    let printed = symbols.print(dim).to_string();
     if args.json {
-        let bounds = symbols.bounds(dim);
+        let bounds = expression.bounds(&given, &ranges, Some(&args.limits.limits()));
         let symbols = symbols.symbols_of(dim).into_iter().map(|symbol| &*symbol.name).collect();
         return output::print_json(&ExpressionJson {
             expression: printed,

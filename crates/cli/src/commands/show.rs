@@ -56,7 +56,7 @@ struct ConstantJson {
 pub(crate) fn show(args: &args::Show) -> Result<(), Failure> {
     let models = fleet::expand(&args.models)?;
     many::each(&models, args.json, &args.fleet, args.limits.limits(), |FleetModel { path, .. }, out| {
-        let shown = shown(path, &args.limits.open(path)?);
+        let shown = shown(path, &args.limits.open(path)?, args.written.dialect);
         output::bounded(out, args.json, |out| {
             if args.json {
                 return output::write_json(out, &shown);
@@ -66,11 +66,11 @@ pub(crate) fn show(args: &args::Show) -> Result<(), Failure> {
     })
 }
 
-fn shown(path: &Path, model: &Model) -> ShownGraph {
+fn shown(path: &Path, model: &Model, dims: args::Dialect) -> ShownGraph {
     let (source, graph) = (model.source(), model.graph());
     let mut operators = BTreeMap::new();
     let nodes = count(graph, &mut operators);
-    let values = |ids: &[ValueId]| ids.iter().map(|&id| value(graph, id)).collect();
+    let values = |ids: &[ValueId]| ids.iter().map(|&id| value(graph, id, dims)).collect();
     let constants = model.constants().into_iter().map(|constant| ConstantJson {
         r#type: constant.dtype.name(),
         shape: constant.shape.dims().to_vec(),
@@ -93,13 +93,18 @@ fn shown(path: &Path, model: &Model) -> ShownGraph {
     }
 }
 
-fn value(graph: &Graph, id: ValueId) -> DeclaredJson {
+fn value(graph: &Graph, id: ValueId, dims: args::Dialect) -> DeclaredJson {
     let info = graph.value(id);
     let unknown = Type::Tensor(None, None);
-    let declared = info.declared.as_ref().unwrap_or(&unknown);
+    let mut declared = info.declared.as_ref().unwrap_or(&unknown).clone();
+    // Without a dialect, the text stays as the file has it.
+    if dims != args::Dialect::Gradus {
+        let write = |text: &str| gradus::dim::Dialect::from(dims).declared(text).into();
+        declared.rename_symbols(&write);
+    }
     DeclaredJson {
         name: info.name.to_string(),
-        declared: TypeJson::of(declared),
+        declared: TypeJson::of(&declared),
         text: declared.to_string(),
         optional: graph.constant(id).is_some(),
     }

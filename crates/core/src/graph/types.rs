@@ -69,6 +69,21 @@ impl Type {
         sizes.iter().map(|size| if let DeclaredDim::Known(len) = size { Some(*len) } else { None }).collect()
     }
 
+    /// Replaces the text of all symbols within.
+    pub fn rename_symbols(&mut self, of: &impl Fn(&str) -> Box<str>) {
+        match self {
+            Type::Tensor(_, Some(sizes)) => {
+                for size in sizes {
+                    if let DeclaredDim::Symbol(text) = size {
+                        *text = of(text);
+                    }
+                }
+            }
+            Type::Sequence(inner) | Type::Optional(inner) | Type::Map(_, inner) => inner.rename_symbols(of),
+            Type::Tensor(_, None) | Type::Other(_) => {}
+        }
+    }
+
     /// The declared element type of the tensor, or of the tensors within.
     pub fn dtype(&self) -> Option<DType> {
         match self {

@@ -2,15 +2,18 @@
 //!
 //! A claim is tried at a few thousand points first. Then the system of its opposite and of what is
 //! given is refuted, if it can be: as it stands, in the cases of its minima and maxima, or with
-//! each name as `m*k + r` for all remainders `r` by a number `m` that occurs as a divisor. At last
-//! all points of a box are tried, which is a proof where ranges leave no others.
+//! each name as `m*k + r` for all remainders `r` by a number `m` that occurs as a divisor. Then all
+//! points of a box are tried, which is a proof where ranges leave no others. At last the claim is
+//! proved without what is given, or with names that are small numbers one by one, and others.
 
 mod cases;
+mod given;
 mod linear;
 mod points;
 mod refute;
 #[cfg(test)]
 mod tests;
+mod values;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -72,7 +75,7 @@ impl Claim {
         }
         let stops = || limits.is_some_and(|limits| limits.check().is_err());
         let mut proof = Proof { claim: Some(self), given, ranges, names: &points.names.clone(), divisor: 1 };
-        let (is_true, near) = proof.of_remainders(&[], &STRATEGIES, &stops);
+        let (is_true, near) = proof.of_cases(&[], &STRATEGIES, &stops);
         if is_true {
             return proof.contradiction(&points, &stops).unwrap_or(Answer::True);
         }
@@ -83,11 +86,19 @@ impl Claim {
             return proof.contradiction(&points, &stops).unwrap_or(Answer::True);
         }
         match points.all(&stops) {
-            Some(Err(found)) => Answer::False(found),
-            Some(Ok(true)) if points.met => Answer::True,
-            Some(Ok(true)) => Answer::Contradiction,
-            _ => Answer::Unknown,
+            Some(Err(found)) => return Answer::False(found),
+            Some(Ok(true)) if points.met => return Answer::True,
+            Some(Ok(true)) => return Answer::Contradiction,
+            _ => {}
         }
+        if !given.is_empty() && (Proof { given: &[], ..proof }).of_cases(&[], &STRATEGIES, &stops).0 {
+            return Answer::True;
+        }
+        if proof.by_values(&stops) {
+            return proof.contradiction(&points, &stops).unwrap_or(Answer::True);
+        }
+        let is_empty = !points.met && !given.is_empty() && Proof { claim: None, ..proof }.by_values(&stops);
+        if is_empty { Answer::Contradiction } else { Answer::Unknown }
     }
 }
 
@@ -124,6 +135,19 @@ impl Symbols {
     }
 }
 
+/// The numbers that a name stands for in a part of a proof.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Case {
+    /// All within its range.
+    Any,
+    /// Those that leave this remainder by the number of the proof.
+    Remainder(i64),
+    /// This one.
+    Is(i64),
+    /// This one and larger ones.
+    From(i64),
+}
+
 /// A proof that is looked for.
 #[derive(Clone, Copy)]
 struct Proof<'c> {
@@ -139,24 +163,28 @@ impl Proof<'_> {
     /// `Contradiction` if no point met what is given, and none does.
     fn contradiction(mut self, points: &Points<'_>, stops: &dyn Fn() -> bool) -> Option<Answer> {
         self.claim = None;
-        let is_empty = !points.met && !self.given.is_empty() && self.of_remainders(&[], &STRATEGIES, stops).0;
+        let is_empty = !points.met && !self.given.is_empty() && self.of_cases(&[], &STRATEGIES, stops).0;
         is_empty.then_some(Answer::Contradiction)
     }
 
-    /// Returns true if there is a proof for names of these remainders, and solutions of systems
-    /// that have some. Names without a remainder are any numbers.
-    fn of_remainders(
+    /// Returns true if there is a proof for names of these cases, and solutions of systems that have
+    /// some. Names without a case are any numbers.
+    fn of_cases(
         &self,
-        remainders: &[i64],
+        cases: &[Case],
         strategies: &[Strategy],
         stops: &dyn Fn() -> bool,
     ) -> (bool, Vec<BTreeMap<Arc<str>, i64>>) {
         let mut symbols = Symbols::default();
         for (at, name) in self.names.iter().enumerate() {
             let (least, most) = self.ranges.get(&**name).copied().unwrap_or((0, None));
-            match remainders.get(at) {
-                None => symbols.bound_integer(name, Bounds::between(Some(least), most)),
-                Some(&rest) => {
+            match cases.get(at).copied().unwrap_or(Case::Any) {
+                Case::Any => symbols.bound_integer(name, Bounds::between(Some(least), most)),
+                Case::Is(value) => symbols.fix(name, value),
+                Case::From(first) => {
+                    symbols.bound_integer(name, Bounds::between(Some(least.max(first)), most));
+                }
+                Case::Remainder(rest) => {
                     let least = -(rest - least).div_euclid(self.divisor);
                     let most = most.map(|most| (most - rest).div_euclid(self.divisor));
                     if symbols
@@ -194,8 +222,7 @@ impl Proof<'_> {
             points.append(&mut refuter.points);
             is_proved
         });
-        let is_proved =
-            is_proved || (remainders.is_empty() && cases::follows(&mut symbols, &given, claim, stops));
+        let is_proved = is_proved || (cases.is_empty() && cases::follows(&mut symbols, &given, claim, stops));
         let named = |point: Vec<(u32, i64)>| {
             let name =
                 |(index, value): (u32, i64)| (symbols.symbols()[usize_of_u32(index)].name.clone(), value);
@@ -211,7 +238,8 @@ impl Proof<'_> {
         self.divisor = divisor;
         let mut remainders = vec![0; self.names.len()];
         loop {
-            if stops() || !self.of_remainders(&remainders, &OF_REMAINDERS, stops).0 {
+            let cases: Vec<_> = remainders.iter().map(|&rest| Case::Remainder(rest)).collect();
+            if stops() || !self.of_cases(&cases, &OF_REMAINDERS, stops).0 {
                 return false;
             }
             let Some(at) = (0..remainders.len()).rev().find(|&at| remainders[at] + 1 < divisor) else {

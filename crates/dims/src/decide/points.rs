@@ -124,12 +124,41 @@ impl<'c> Points<'c> {
     /// A point at which the claim fails, of some that are near to where claims fail: all equal,
     /// then small sizes, and large ones.
     pub(super) fn first(&mut self) -> Option<Point> {
+        self.walked(Points::counterexample)
+    }
+
+    /// The smallest and the largest value of the left side at the points of a first walk that meet
+    /// what is given, and where it is an integer; nothing if there are none.
+    pub(super) fn ends_of_left(&mut self) -> Option<(i64, i64)> {
+        let mut ends: Option<(i64, i64)> = None;
+        self.walked(|points, values| {
+            if let Some(value) = points.left(values) {
+                let (least, most) = ends.unwrap_or((value, value));
+                ends = Some((least.min(value), most.max(value)));
+            }
+            None::<()>
+        });
+        ends
+    }
+
+    /// The value of the left side where the names have these numbers, if they meet what is given.
+    fn left(&self, values: &[i64]) -> Option<i64> {
+        if !self.given.iter().all(|given| given.holds(values) == Some(true)) {
+            return None;
+        }
+        let of_left = &self.claim.sides[0];
+        let (over, under) = self.claim.claim.sides()[0].value(&|index| values[of_left[index]])?;
+        (over % under == 0).then(|| i64::try_from(over / under).ok())?
+    }
+
+    /// The first result for a point of some that are all equal, small, and large.
+    fn walked<T>(&mut self, mut of: impl FnMut(&mut Self, &[i64]) -> Option<T>) -> Option<T> {
         let mut values = vec![0; self.names.len()];
         for value in SMALL {
             for (at, slot) in values.iter_mut().enumerate() {
                 *slot = self.within(at, value);
             }
-            if let Some(found) = self.counterexample(&values) {
+            if let Some(found) = of(self, &values) {
                 return Some(found);
             }
         }
@@ -154,7 +183,7 @@ impl<'c> Points<'c> {
                 };
                 *slot = self.within(at, value);
             }
-            if let Some(found) = self.counterexample(&values) {
+            if let Some(found) = of(self, &values) {
                 return Some(found);
             }
         }

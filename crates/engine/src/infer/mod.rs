@@ -50,7 +50,7 @@ pub use one_node::OneNode;
 pub use pass::{GraphRuns, SubgraphFacts, Visit};
 pub use rules::{InferResult, Rule};
 
-use crate::dim::{Bounds, Dim, Origin, Symbols, axis_name};
+use crate::dim::{Bounds, Dialect, Dim, Origin, Symbols, axis_name};
 use crate::fact::Fact;
 use crate::normalize::has_default_inputs;
 use crate::source::Source;
@@ -74,6 +74,8 @@ pub struct InferOptions {
     /// Limits of what constant nodes may spend, and of nesting; if none are given, those of the
     /// model.
     pub limits: Option<Limits>,
+    /// The dialect in which dimensions are printed, and written into models.
+    pub dialect: Dialect,
 }
 
 impl InferOptions {
@@ -98,6 +100,7 @@ impl Default for InferOptions {
             cautious: false,
             max_bytes: 1 << 19,
             limits: None,
+            dialect: Dialect::default(),
         }
     }
 }
@@ -252,6 +255,7 @@ impl Source {
         let source = self.source();
         let graph = self.graph();
         let mut pass = Pass::new(source.standard, &source.functions, options);
+        pass.shared.symbols.print_in(options.dialect);
         pass.operators = self.operators();
         pass.limits = options.limits.unwrap_or(self.limits());
         for (name, given) in &options.sizes.inputs {

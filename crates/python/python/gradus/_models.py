@@ -79,6 +79,7 @@ class Model:
         ranges: Mapping[str, tuple[int, int | None]] | None = None,
         nonempty: bool = False,
         assume: Sequence[str] = (),
+        dialect: Literal["gradus", "onnx", "sympy", "torch"] = "gradus",
         max_bytes: int | None = None,
         max_work: int | None = None,
         timeout: float | None = None,
@@ -93,6 +94,7 @@ class Model:
             ranges: symbols and the smallest and the largest number that they are assumed to be; ``None`` for no largest.
             nonempty: assume that each size of an input is at least 1.
             assume: conditions on symbols that are assumed: ``"h % 32 == 0"``, ``"a == b"``.
+            dialect: the dialect in which dimensions are written.
             max_bytes, max_work, timeout: limits of this call, as for :meth:`run`.
 
         Returns:
@@ -112,7 +114,7 @@ class Model:
         """
         limits = (max_bytes, max_work, timeout)
         sizes = _sizes(dims, shapes, ranges, nonempty, assume)
-        return Inference(self._native._infer(sizes, dict(values or {}), ignore_declared, limits))
+        return Inference(self._native._infer(sizes, dict(values or {}), ignore_declared, dialect, limits))
 
     def cost(
         self,

@@ -221,6 +221,42 @@ class Dim:
     @property
     def integers(self) -> set[str]: ...
     def evaluate(self, values: dict[str, int] | None = None, /, **named: int) -> int: ...
+    def simplify(
+        self, *, assume: list[str] = ..., ranges: dict[str, tuple[int, int | None]] = ...
+    ) -> int | Dim: ...
+    def bounds(
+        self,
+        *,
+        assume: list[str] = ...,
+        ranges: dict[str, tuple[int, int | None]] = ...,
+        timeout: float | None = None,
+    ) -> tuple[int | None, int | None]: ...
+    def solve_for(
+        self,
+        name: str,
+        value: int | Dim,
+        relation: Literal["==", "<=", ">=", "<", ">"] = "==",
+        *,
+        assume: list[str] = ...,
+        ranges: dict[str, tuple[int, int | None]] = ...,
+    ) -> tuple[int | Dim | None, int | Dim | None] | None: ...
+    @staticmethod
+    def prove(
+        condition: str,
+        *,
+        assume: list[str] = ...,
+        ranges: dict[str, tuple[int, int | None]] = ...,
+        timeout: float | None = None,
+    ) -> bool: ...
+    @staticmethod
+    def refute(
+        condition: str,
+        *,
+        assume: list[str] = ...,
+        ranges: dict[str, tuple[int, int | None]] = ...,
+        timeout: float | None = None,
+    ) -> dict[str, int] | None: ...
+    def __format__(self, dialect: str, /) -> str: ...
     def __add__(self, other: int | Dim, /) -> int | Dim: ...
     def __radd__(self, other: int, /) -> int | Dim: ...
     def __sub__(self, other: int | Dim, /) -> int | Dim: ...
@@ -262,6 +298,7 @@ class Model:
         sizes: _Sizes,
         values: dict[str, Any],
         ignore_declared: bool,
+        dialect: str,
         limits: _Limits,
     ) -> dict[str, Any]: ...
     def _cost(

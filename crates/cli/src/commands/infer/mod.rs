@@ -32,6 +32,7 @@ const MAX_LINES: usize = 200;
 pub(crate) fn infer(args: &args::Infer) -> Result<(), Failure> {
     let mut options = given::infer_options(&args.sizes)?;
     options.ignore_declared = args.ignore_declared;
+    options.dialect = args.written.dialect.into();
     let models = fleet::expand(&args.models)?;
     if args.why.is_some() && models.len() > 1 {
         return Err(
