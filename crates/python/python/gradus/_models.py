@@ -156,7 +156,7 @@ class Model:
             >>> cost.total.operations, cost.operators["Div"].bytes_written, cost.constants
             (Dim("4*seq + 1"), Dim("4*seq"), 16)
             >>> model.cost({"batch": 8}, fit=1 << 20).fit
-            Fit(symbol='seq', most=13106, bytes=1048508, limit=None)
+            Fit(symbol='seq', most=13106, bytes=1048508, limit=None, sizes={})
         """
         limits = (max_bytes, max_work, timeout)
         sizes = _sizes(dims, shapes, ranges, nonempty, assume)
