@@ -131,7 +131,8 @@ impl Accepted {
         let bounds = self.symbols.find(name).map_or(Bounds::ANY, |dim| self.symbols.bounds(dim));
         let bounds = if is_element { bounds } else { bounds.and(Bounds::SIZE) };
         let (least, most) = (bounds.lower().unwrap_or(i64::MIN), bounds.upper().unwrap_or(i64::MAX));
-        let around = (1..=MAX_APART).flat_map(move |apart| [drawn.saturating_add(apart), drawn.saturating_sub(apart)]);
+        let around =
+            (1..=MAX_APART).flat_map(move |apart| [drawn.saturating_add(apart), drawn.saturating_sub(apart)]);
         said.into_iter().chain(around).filter(move |number| (least..=most).contains(number))
     }
 
