@@ -250,6 +250,7 @@ fn check(seed: u64, each: usize) {
     }
     let excused = excused.values().flat_map(BTreeMap::values).sum::<usize>();
     println!("{excused} of {all} sizes are excused");
+    assert!(excused * 500 < all, "{excused} of {all} sizes are excused");
     assert!(wrong.is_empty(), "{} {wrong:#?}", wrong.len());
     assert!(refused > 500 && ran > refused, "{ran} sizes ran and {refused} were refused");
 }

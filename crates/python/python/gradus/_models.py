@@ -443,8 +443,9 @@ class Model:
     ) -> CheckReport:
         """Runs this model and another on the same random inputs, and compares all outputs bit for bit.
 
-        Open dimensions get sizes that the model takes: the smallest, the largest, then random ones. Floats are from -1 to 1, and in
-        every third run zeros, ones, large and small numbers; integers are 0 and 1, or what a node looks up or chooses a branch by. Inputs and outputs correspond by name, or else by position.
+        Open dimensions get sizes that the model takes: the smallest, the largest, then random ones. Floats are from -1 to 1,
+        and in every third run zeros, ones, large and small numbers; integers are 0 and 1, or what a node looks up or chooses
+        a branch by. Inputs and outputs correspond by name, or else by position.
 
         Args:
             other: the model to compare.
