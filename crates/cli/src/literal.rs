@@ -18,6 +18,8 @@ pub(crate) enum Filling<'a> {
     Counted,
     /// Random floats from -1 to 1, or integers 0 and 1.
     Uniform,
+    /// Random integers from the first number to the second.
+    Within(i64, i64),
     /// Random floats of the standard normal distribution.
     Normal,
 }
@@ -60,6 +62,15 @@ impl<'a> Filling<'a> {
             }
             Filling::Uniform => {
                 let numbers = bits(seed).map(|bits| Number::Int((bits >> 63).into())).take(len);
+                Tensor::from_numbers(dtype, shape, numbers, Rules::IEEE)
+            }
+            Filling::Within(min, max) => {
+                let count = u128::from(min.abs_diff(max)) + 1;
+                // The high half of the product is as even as 64 bits allow.
+                let of = |bits: u64| {
+                    i128::from(min) + i128::try_from((u128::from(bits) * count) >> 64).unwrap_or(0)
+                };
+                let numbers = bits(seed).map(|bits| Number::Int(of(bits))).take(len);
                 Tensor::from_numbers(dtype, shape, numbers, Rules::IEEE)
             }
             Filling::Normal if dtype.is_float() => {

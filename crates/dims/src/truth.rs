@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::sum::{Sum, Term};
-use super::{Condition, Dim, Relation, Symbols};
+use super::{Bounds, Condition, Dim, Relation, Symbols};
 
 impl Symbols {
     /// Notes that a symbol is 1 where a condition holds, and 0 elsewhere.
@@ -37,6 +37,7 @@ impl Symbols {
         let opposite = self.subtract(Dim::ONE, truth)?;
         match noted(self, opposite) {
             Some(condition) => self.opposite(&condition),
+            None if self.is_truth(truth) => Some(Condition::new(truth, Relation::Equal, Dim::ONE)),
             None if self.rank(truth).0 <= 1 && self.at_least(truth, 0) => {
                 Some(Condition::new(truth, Relation::AtLeast, Dim::ONE))
             }
@@ -44,9 +45,19 @@ impl Symbols {
         }
     }
 
+    /// Returns true if a dimension is a symbol that is 0 or 1.
+    fn is_truth(&self, dim: Dim) -> bool {
+        self.as_symbol(dim).is_some() && self.bounds(dim) == Bounds::between(Some(0), Some(1))
+    }
+
     /// The condition that holds where another does not.
     pub fn opposite(&mut self, condition: &Condition) -> Option<Condition> {
         let Condition { left, relation, right } = *condition;
+        if let (Relation::Equal, Dim::Known(number @ 0..=1)) = (relation, right)
+            && self.is_truth(left)
+        {
+            return Some(Condition::new(left, Relation::Equal, Dim::Known(1 - number)));
+        }
         let (relation, more) = match relation {
             Relation::Equal => (Relation::NotEqual, 0),
             Relation::NotEqual => (Relation::Equal, 0),

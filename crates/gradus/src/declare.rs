@@ -111,9 +111,13 @@ impl Model {
     /// and outputs where the model leaves a dimension open, or where what was given fixes one.
     ///
     /// # Errors
+    /// [`Kind::Graph`] if no run succeeds with the sizes or values that were given, with the reason;
     /// [`gradus_core::Kind::Unsupported`] if models like it are not edited.
     pub fn declared(&self, inference: &Inference, given: &InferOptions) -> Result<graph::Model> {
         self.file_of()?;
+        if !given.sizes.dims.is_empty() || !given.sizes.inputs.is_empty() {
+            inference.must_be_consistent("cannot write what was given")?;
+        }
         let graph = self.graph();
         let telling = Telling::new(self.source(), inference.symbols(), given);
         let told = |id: ValueId| {

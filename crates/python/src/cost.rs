@@ -81,7 +81,11 @@ pub(crate) fn cost_to_python<'py>(
     found.set_item("in_place_bytes", size(py, symbols, in_place.map(|peak| peak.bytes))?)?;
     found.set_item("in_place_at", in_place.map(|peak| graph.nodes()[peak.node].label(peak.node)))?;
     found.set_item("live", live.collect::<PyResult<Vec<_>>>()?)?;
-    found.set_item("fit", fit.map(|fit| (fit.symbol.to_string(), fit.most, fit.bytes, fit.limit)))?;
+    let fit = fit.map(|fit| {
+        let sizes = fit.sizes.into_iter().map(|(name, size)| (name.to_string(), size));
+        (fit.symbol.to_string(), fit.most, fit.bytes, fit.limit, sizes.collect::<BTreeMap<_, _>>())
+    });
+    found.set_item("fit", fit)?;
     let inference = cost.inference();
     let assumptions: Vec<_> = inference.conditions().iter().map(|a| (&a.node, &a.text)).collect();
     found.set_item("assumptions", assumptions)?;

@@ -43,7 +43,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "DIR", conflicts_with = "outputs")]
     pub(crate) save_all: Option<PathBuf>,
 
-    /// Make the inputs that are not given: random tensors of the declared types and shapes.
+    /// Make the inputs that are not given: random tensors of the declared types and shapes; integers
+    /// are 0 and 1, or rows of the table that a node looks up.
     #[arg(long)]
     pub(crate) random_inputs: bool,
 
@@ -692,8 +693,9 @@ pub(crate) struct DiffArgs {
 
 /// Run two models on the same random inputs, and compare all outputs bit for bit.
 ///
-/// Open dimensions get random sizes. Floats are from -1 to 1, and in every third run zeros, ones,
-/// large and small numbers; integers are 0 and 1. Where outputs differ, the first value that differs is
+/// Open dimensions get sizes that the model takes: the smallest, the largest, then random ones. Floats
+/// are from -1 to 1, and in every third run zeros, ones, large and small numbers; integers are 0 and 1,
+/// or what a node looks up or chooses a branch by. Where outputs differ, the first value that differs is
 /// named, with its nodes in both models. Exit status: 0 if nothing differs, 1 if something does,
 /// 2 if the models cannot be compared.
 ///

@@ -79,6 +79,8 @@ struct FitJson {
     most: Option<i64>,
     bytes: u128,
     limit: Option<LimitJson>,
+    /// The values of other symbols without a number.
+    sizes: BTreeMap<String, i64>,
 }
 
 /// The condition that the next size does not meet, though it fits.
@@ -205,6 +207,7 @@ fn cost_json<'a>(
             most: fit.most,
             bytes: fit.bytes,
             limit: fit.limit.map(|(message, place)| LimitJson { message, place }),
+            sizes: fit.sizes.into_iter().map(|(name, size)| (name.to_string(), size)).collect(),
         }),
         assumptions: Remark::assumptions(inference),
         warnings: Remark::warnings(inference),
@@ -319,13 +322,16 @@ fn write_text(
         writeln!(out, "in place: {}", most(peak))?;
     }
     match fit {
-        Some(Fit { symbol, most: Some(most), bytes, limit, .. }) => {
+        Some(Fit { symbol, most: Some(most), bytes, limit, sizes, .. }) => {
+            let sizes: Vec<_> = sizes.iter().map(|(name, size)| format!("{name} = {size}")).collect();
+            let sizes = if sizes.is_empty() { String::new() } else { format!(" ({})", sizes.join(", ")) };
             let limit = limit.as_ref().map(|(text, node)| format!("; more does not run: {text} ({node})"));
             let limit = limit.unwrap_or_default();
             writeln!(
                 out,
-                "largest {} that fits: {most}, with {bytes} bytes{}",
+                "largest {} that fits: {most}{}, with {bytes} bytes{}",
                 escaped(symbol),
+                escaped(&sizes),
                 escaped(&limit)
             )?;
         }

@@ -14,6 +14,8 @@ struct MissingInput {
     name: String,
     dtype: Option<DType>,
     sizes: Option<Vec<Result<i64, String>>>,
+    /// The smallest and the largest number that its elements may be, such as rows of a table.
+    elements: Option<(i64, i64)>,
 }
 
 impl MissingInput {
@@ -87,7 +89,13 @@ fn missing_inputs(
         let fact = inference.fact(model.input(&name)?).as_tensor();
         let size = |&dim: &gradus::Dim| dim.known().ok_or_else(|| inference.symbols().print(dim).to_string());
         let sizes = fact.and_then(|fact| fact.dims.as_deref()).map(|dims| dims.iter().map(size).collect());
-        Ok(MissingInput { dtype: fact.and_then(|fact| fact.dtype), sizes, name })
+        let ranges = inference.conditions().iter().filter_map(|of| of.elements.as_ref());
+        let ranges = ranges.filter(|range| range.input == name);
+        let known = ranges.filter_map(|range| Some((range.min.known()?, range.max.known()?)));
+        // Numbers below zero count from the end, of which a run needs none.
+        let elements = known.reduce(|(a, b), (min, max)| (a.max(min), b.min(max)));
+        let elements = elements.map(|(min, max)| (min.max(0), max)).filter(|(min, max)| min <= max);
+        Ok(MissingInput { dtype: fact.and_then(|fact| fact.dtype), sizes, elements, name })
     };
     names.into_iter().map(of).collect()
 }
@@ -129,5 +137,9 @@ fn made(input: &MissingInput, seed: u64, limits: &Limits) -> Result<Value> {
     }
     let sizes: Vec<_> = sizes.iter().flatten().copied().collect();
     let dtype = input.dtype.ok_or_else(|| cannot("the model declares no type of it".into()))?;
-    Filling::Uniform.tensor(&sizes, dtype, seed, limits).map(Value::from)
+    let filling = match input.elements.filter(|_| dtype.is_integer()) {
+        Some((min, max)) => Filling::Within(min, max),
+        None => Filling::Uniform,
+    };
+    filling.tensor(&sizes, dtype, seed, limits).map(Value::from)
 }

@@ -1,7 +1,9 @@
 //! Conditions that a pass notes: what nodes check, what is taken for granted, and where it applies.
 
 use super::pass::Pass;
-use super::remarks::{ElementRange, ModelCondition, When, Why};
+use gradus_core::Kind;
+
+use super::remarks::{ElementRange, ModelCondition, Problem, When, Why};
 use crate::dim::{Condition, Dim, Relation};
 
 impl Pass<'_> {
@@ -64,6 +66,19 @@ impl Pass<'_> {
                 When::If(all.into())
             }
             None => When::Perhaps,
+        }
+    }
+
+    /// Notes that a graph must not run of which every run fails, by its problems from an index on:
+    /// what tells whether it runs does not hold, or nothing tells.
+    pub fn require_not(&mut self, guard: Option<Condition>, problems: usize) {
+        let is_refused =
+            |problem: &&Problem| matches!(problem.kind, Kind::Type | Kind::Graph | Kind::Shape | Kind::Value);
+        let Some(problem) = self.problems[problems..].iter().find(is_refused) else { return };
+        let (text, place) = (problem.message.clone(), problem.place.clone());
+        match guard.and_then(|guard| self.shared.symbols.opposite(&guard)) {
+            Some(never) => self.require(never, Why::Run, || place),
+            None => self.note_unchecked(format!("the node does not run: {text}"), place),
         }
     }
 

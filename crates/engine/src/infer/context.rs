@@ -24,6 +24,8 @@ use crate::schema::Signature;
 pub enum InferError {
     /// Something that it needs is not known: which input, and what of it.
     Unknown(Option<usize>, Cow<'static, str>),
+    /// The node takes its inputs whatever they are; its outputs are not known, and why.
+    OpenOutputs(&'static str),
     /// The node cannot be right.
     Invalid(Error),
 }

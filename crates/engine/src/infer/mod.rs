@@ -10,6 +10,7 @@ mod check_sizes;
 mod conditions;
 mod context;
 mod declared;
+mod elements;
 mod extremes;
 mod in_place;
 mod lowered;
@@ -28,11 +29,12 @@ use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use gradus_core::convert::{i64_of, usize_of_i64};
+use gradus_core::convert::i64_of;
 use gradus_core::graph::{DeclaredDim, Graph, Node, Standard, Type, ValueId};
 use gradus_core::text::name_in_message;
 use gradus_core::{Error, Kind, Limits, Result, Value};
 
+pub use elements::element_of_input;
 pub use in_place::Reuse;
 pub use in_place::Rooms;
 pub use pass::{Subgraph, SubgraphPath};
@@ -50,7 +52,7 @@ pub use one_node::OneNode;
 pub use pass::{GraphRuns, SubgraphFacts, Visit};
 pub use rules::{InferResult, Rule};
 
-use crate::dim::{Bounds, Dialect, Dim, Origin, Symbols, axis_name};
+use crate::dim::{Bounds, Dialect, Origin, Symbols, axis_name};
 use crate::fact::Fact;
 use crate::normalize::has_default_inputs;
 use crate::source::Source;
@@ -551,32 +553,7 @@ fn input_fact(
         }
         None => declared,
     };
-    with_symbols(pass, &info.name, fact)
-}
-
-/// Gives the elements of a small input of integers a symbol each: shapes may be computed from
-/// them.
-fn with_symbols(pass: &mut Pass<'_>, name: &str, fact: Fact) -> Fact {
-    use gradus_core::DType;
-
-    use crate::fact::{Elements, TensorFact};
-    const MOST: usize = 8;
-    let Fact::Tensor(tensor) = &fact else { return fact };
-    let whole = matches!(tensor.dtype, Some(DType::I64 | DType::I32));
-    let count = match tensor.dims.as_deref() {
-        Some([]) => Some(1),
-        Some([Dim::Known(len)]) => usize_of_i64(*len).filter(|&len| len <= MOST),
-        _ => None,
-    };
-    let Some(count) = count.filter(|_| whole) else { return fact };
-    let scalar = tensor.rank() == Some(0);
-    let symbols = (0..count).map(|i| {
-        let hint = if scalar { name.to_owned() } else { format!("{name}_{i}") };
-        let origin = Origin::Data(format!("element {i} of input \"{name}\"").into());
-        pass.shared.symbols.fresh(&hint, origin, Bounds::ANY)
-    });
-    let elements = Elements::Integers(symbols.collect());
-    Fact::Tensor(TensorFact { elements, ..tensor.clone() })
+    elements::with_symbols(pass, &info.name, fact)
 }
 
 /// Facts about the outputs of a loop's body in its first run, from what is known of its inputs

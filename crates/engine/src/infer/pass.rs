@@ -315,6 +315,7 @@ impl<'m> Pass<'m> {
                 }
                 (self.types_without_rule(frame, node), Some(reason))
             }
+            Err(InferError::OpenOutputs(why)) => (self.types_without_rule(frame, node), Some(why.into())),
             Err(InferError::Invalid(error)) => {
                 self.problem(frame, node, index, &error);
                 (Vec::new(), Some(Arc::from(error.message())))
@@ -500,7 +501,7 @@ impl<'m> Pass<'m> {
                 let typed = |(slot, fact)| self.typed(frame, node, resolved.signature(), slot, fact);
                 Ok(facts.into_iter().enumerate().map(typed).collect())
             }
-            Err(InferError::Unknown(..)) => Ok(Vec::new()),
+            Err(InferError::Unknown(..) | InferError::OpenOutputs(_)) => Ok(Vec::new()),
             Err(InferError::Invalid(error)) => Err(error),
         }
     }
@@ -754,7 +755,8 @@ impl<'m> Pass<'m> {
         self.shared.unreached -= usize::from(how == Visit::Never);
         self.depth -= 1;
         // Errors in a subgraph that may not run are not errors of the model.
-        if guard.is_some() {
+        if let Some(guard) = guard {
+            self.require_not(guard, problems);
             self.problems.truncate(problems);
             self.warnings.truncate(warnings);
         }

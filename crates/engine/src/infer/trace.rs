@@ -5,9 +5,10 @@ use std::rc::Rc;
 use gradus_core::graph::{Builder, Node, Origin, Standard, Type};
 use gradus_core::{Error, Result, Tensor};
 
+use super::elements::with_symbols;
 use super::pass::Pass;
 use super::remarks::{ModelCondition, Problem};
-use super::{InferOptions, declared, with_symbols};
+use super::{InferOptions, declared};
 use crate::dim::Symbols;
 use crate::fact::{Fact, TensorFact};
 use crate::operators::registry::{self, Registry};

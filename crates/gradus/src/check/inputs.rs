@@ -1,5 +1,6 @@
 //! Random inputs of a model.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use gradus_core::convert::{low_u64, product, u64_of, usize_of_i64};
@@ -8,9 +9,11 @@ use gradus_core::tensor::byte_len;
 use gradus_core::{DType, Error, Kind, Limits, Number, Result, Shape, Tensor, Value};
 
 use super::NamedValues;
-use super::plan::{Draw, Needed, PlannedRun, SizeChoice, binding, label, open_names};
+use super::accepted::Accepted;
+use super::plan::{Draw, PlannedRun, SizeChoice, binding, label, open_names};
 use crate::convert::Rules;
-use crate::fact::{Fact, TensorFact};
+use crate::dim::Dim;
+use crate::fact::{Elements, Fact, TensorFact, range_of};
 use crate::model::Model;
 use gradus_engine::infer::{Inference, InputFact, Sizes};
 
@@ -26,8 +29,8 @@ const FEW: Range<i64> = 1..4;
 
 impl Model {
     /// Values for all inputs, those that are given among them, under a binding of the dimensions:
-    /// floats of -1 to 1 or extreme ones, integers 0 and 1; and the sizes in words. Nothing if
-    /// the binding does not meet what is assumed.
+    /// floats of -1 to 1 or extreme ones, integers 0 and 1 or what nodes look up or choose branches
+    /// by; and the sizes in words. Nothing if the binding does not meet what is assumed.
     ///
     /// # Errors
     /// [`Kind::Unsupported`] if the type of an input is not known; [`Kind::Limit`] if they take
@@ -36,13 +39,13 @@ impl Model {
         &self,
         given: &Sizes,
         random: &mut fastrand::Rng,
-        (planned, tried, needed): (&PlannedRun, usize, &Needed),
+        (planned, tried, accepted): (&PlannedRun, usize, &Accepted),
         limits: Limits,
     ) -> Result<Option<(NamedValues, String)>> {
         let graph = self.graph();
         let ids = graph.inputs().iter().filter(|id| graph.constant(**id).is_none());
         let facts = |random: &mut fastrand::Rng, sizes| {
-            let options = binding(graph, given, &mut Draw { sizes, needed, tried, random });
+            let options = binding(graph, given, &mut Draw { sizes, accepted, tried, random });
             options.map(|options| Ok((self.infer(&options)?, options.sizes.dims))).transpose()
         };
         let elements = |inference: &Inference| {
@@ -57,13 +60,22 @@ impl Model {
         let open = open_names(graph, given).into_iter();
         let open: Vec<_> = open.filter_map(|name| dims.get(&name).map(|&size| (name, size))).collect();
         let sizes = label(&planned.sizes, &open);
+        let mut numbers = dims;
+        let of_elements = accepted.names_of_elements();
+        numbers.extend(of_elements.iter().map(|name| (name.clone(), random.i64(0..2))));
+        accepted.meet(&mut numbers, &|name| of_elements.iter().any(|of| of == name));
         let mut maker = Maker { random, extreme: planned.extreme, limits, bytes: 0 };
         let value = |&id| {
             let info = graph.value(id);
             if let Some(InputFact::Value(value)) = given.inputs.get(&*info.name) {
                 return Ok((info.name.to_string(), value.clone()));
             }
-            let value = maker.of_fact(inference.fact(id))?.ok_or_else(|| {
+            let fact = inference.fact(id);
+            if let Some(value) = chosen(fact, &inference, &numbers) {
+                return Ok((info.name.to_string(), value?));
+            }
+            let range = accepted.elements(&info.name, &numbers);
+            let value = maker.of_fact(fact, range)?.ok_or_else(|| {
                 let declared = info.declared.as_ref().map_or_else(|| "unknown".to_owned(), Type::to_string);
                 let what = format_args!("cannot make input \"{}\": its type", info.name);
                 Error::mismatch(Kind::Unsupported, what, declared, "a tensor of known rank")
@@ -72,6 +84,17 @@ impl Model {
         };
         ids.map(value).collect::<Result<_>>().map(|inputs| Some((inputs, sizes)))
     }
+}
+
+/// The value of a small input whose elements decide conditions, where each has a number.
+fn chosen(fact: &Fact, inference: &Inference, numbers: &HashMap<String, i64>) -> Option<Result<Value>> {
+    let tensor = Fact::as_tensor(fact)?;
+    let Elements::Integers(all) = &tensor.elements else { return None };
+    let (dtype, shape, symbols) = (tensor.dtype?, tensor.shape()?, inference.symbols());
+    let value = |&dim: &Dim| symbols.evaluate(dim, &|name| numbers.get(name).copied());
+    let integers: Vec<_> = all.iter().map(value).collect::<Option<_>>()?;
+    let integers = integers.into_iter().map(|number| Number::Int(number.into()));
+    Some(Tensor::from_numbers(dtype, shape, integers, Rules::IEEE).map(Value::from))
 }
 
 /// Random values, which count against limits: sizes come from the file.
@@ -88,10 +111,11 @@ impl Maker<'_> {
     /// A value of what is known: tensors of known shapes; sequences of items of one shape, whose
     /// open sizes are small; optionals that have a value. Nothing if an element type or a rank is
     /// not known.
-    fn of_fact(&mut self, fact: &Fact) -> Result<Option<Value>> {
+    /// Integers of a tensor are in the range, if there is one.
+    fn of_fact(&mut self, fact: &Fact, range: Option<(i64, i64)>) -> Result<Option<Value>> {
         match fact {
             Fact::Tensor(fact) => match (fact.dtype, fact.shape()) {
-                (Some(dtype), Some(shape)) => self.tensor(dtype, shape).map(Some),
+                (Some(dtype), Some(shape)) => self.tensor(dtype, shape, range).map(Some),
                 _ => Ok(None),
             },
             Fact::Sequence(sequence) => {
@@ -100,22 +124,26 @@ impl Maker<'_> {
                 let sizes = dims.iter().map(|dim| dim.known().unwrap_or_else(|| self.random.i64(FEW)));
                 let shape = Shape::new(sizes.filter_map(usize_of_i64).collect::<Vec<_>>())?;
                 let len = sequence.len.known().unwrap_or_else(|| self.random.i64(FEW));
-                let items = (0..len).map(|_| self.tensor(dtype, shape.clone()));
+                let items = (0..len).map(|_| self.tensor(dtype, shape.clone(), None));
                 Ok(Some(Value::Sequence(items.collect::<Result<_>>()?)))
             }
             Fact::Optional(optional) if optional.present == Some(false) => Ok(Some(Value::Optional(None))),
             Fact::Optional(optional) => {
-                let value = self.of_fact(&optional.value)?;
+                let value = self.of_fact(&optional.value, range)?;
                 Ok(value.map(|value| Value::Optional(Some(Box::new(value)))))
             }
             _ => Ok(None),
         }
     }
 
-    fn tensor(&mut self, dtype: DType, shape: Shape) -> Result<Value> {
+    fn tensor(&mut self, dtype: DType, shape: Shape, range: Option<(i64, i64)>) -> Result<Value> {
         /// Bytes of a tensor besides its elements, and of a text.
         const ROOM: usize = 64;
         let each = if dtype == DType::String { product(shape.len(), ROOM) } else { byte_len(dtype, &shape) };
+        let range = range.zip(range_of(dtype)).and_then(|((min, max), (least, most))| {
+            let (min, max) = (min.max(least), max.min(most));
+            (min <= max).then_some((min, max))
+        });
         self.limits.allow_bytes(self.bytes, each)?;
         self.bytes = self.bytes.saturating_add(low_u64(each)).saturating_add(u64_of(ROOM));
         let Maker { random, extreme, limits, .. } = self;
@@ -128,7 +156,15 @@ impl Maker<'_> {
         let number = || match (is_float, *extreme) {
             (true, true) => Number::Float(EXTREME[random.usize(..EXTREME.len())]),
             (true, false) => Number::Float(2.0 * random.f64() - 1.0),
-            (false, _) => Number::Int(random.u8(0..2).into()),
+            (false, _) => Number::Int(match range {
+                // Each end is a quarter of the elements.
+                Some((min, max)) => match random.u8(0..4) {
+                    0 => min.into(),
+                    1 => max.into(),
+                    _ => random.i64(min..=max).into(),
+                },
+                None => random.u8(0..2).into(),
+            }),
         };
         // The numbers end with the time.
         let mut late = None;

@@ -1,5 +1,6 @@
 //! Runs of two models on the same inputs, and what differs in their outputs.
 
+pub(crate) mod accepted;
 mod compared;
 mod inputs;
 mod paired;
@@ -12,6 +13,7 @@ use std::time::{Duration, Instant};
 use gradus_core::graph::{Graph, Origin, ValueId};
 use gradus_core::{Error, Kind, Result, Value};
 
+use accepted::Accepted;
 pub use compared::{ElementDifference, OutputCheck};
 use paired::{InputPair, input_pairs, output_pairs};
 use plan::{Schedule, SizeChoice, TimeBudget};
@@ -239,11 +241,11 @@ impl Model {
         let mut compared =
             Compared { runs: 0, sizes: Vec::new(), outputs: checks, failed: None, differing: None };
         let mut refused = None;
-        let needed = plan::needed(&self.infer(&InferOptions::of(given.clone()))?);
+        let accepted = Accepted::of(&self.infer(&InferOptions::of(given.clone()))?);
         for planned in &runs {
             for tried in 0..planned.sizes.tries() {
                 let limits = time.limits(self.limits());
-                let inputs = self.random_inputs(given, &mut random, (planned, tried, &needed), limits)?;
+                let inputs = self.random_inputs(given, &mut random, (planned, tried, &accepted), limits)?;
                 let Some((inputs, sizes)) = inputs else { continue };
                 let elements = inputs.iter().map(|(_, value)| len(value)).fold(0, usize::saturating_add);
                 if !time.allows(elements) {

@@ -1,6 +1,6 @@
 //! Sizes of runs that are compared, and the time that these take.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fmt;
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -9,11 +9,15 @@ use gradus_core::convert::i64_of;
 use gradus_core::graph::{DeclaredDim, Graph, Type};
 use gradus_core::{Limits, Value};
 
-use crate::dim::{Bounds, Symbols};
-use gradus_engine::infer::{InferOptions, Inference, InputFact, Sizes, nameless_axes};
+use super::accepted::Accepted;
+use crate::dim::Symbols;
+use gradus_engine::infer::{InferOptions, InputFact, Sizes, nameless_axes};
 
 /// The usual sizes of open dimensions.
 pub(crate) const SIZES: Range<i64> = 1..40;
+
+/// Maximum size that is drawn since a condition ends there.
+const MAX_BOUNDARY: i64 = 128;
 
 /// Maximum number of tries of a binding.
 pub(crate) const MAX_TRIES: usize = 8;
@@ -25,6 +29,9 @@ const MAX_ZERO: usize = 8;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum SizeChoice {
     One,
+    /// The smallest or, with `true`, the largest numbers that the model takes; random ones where it
+    /// takes any.
+    Boundary(bool),
     /// One number for all.
     Equal,
     /// Numbers from 2 on, each another.
@@ -42,7 +49,7 @@ impl SizeChoice {
     pub(crate) fn tries(&self) -> usize {
         match self {
             SizeChoice::One | SizeChoice::Declared => 1,
-            SizeChoice::Zero(_) => 2,
+            SizeChoice::Boundary(_) | SizeChoice::Zero(_) => 2,
             SizeChoice::Equal | SizeChoice::Unequal | SizeChoice::Between(_) => MAX_TRIES,
         }
     }
@@ -52,6 +59,8 @@ impl fmt::Display for SizeChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SizeChoice::One => f.write_str("1"),
+            SizeChoice::Boundary(false) => f.write_str("smallest"),
+            SizeChoice::Boundary(true) => f.write_str("largest"),
             SizeChoice::Equal => f.write_str("equal"),
             SizeChoice::Unequal => f.write_str("unequal"),
             SizeChoice::Zero(name) => write!(f, "{name} = 0"),
@@ -79,6 +88,7 @@ pub(crate) fn label(choice: &SizeChoice, open: &[(String, i64)]) -> String {
         SizeChoice::Zero(zero) => open.iter().any(|(name, size)| name == zero && *size == 0),
         SizeChoice::Between(range) => all(&|size| range.contains(&size)),
         SizeChoice::Declared => true,
+        SizeChoice::Boundary(_) => open.is_empty(),
     };
     if kept {
         return choice.to_string();
@@ -91,31 +101,11 @@ pub(crate) fn label(choice: &SizeChoice, open: &[(String, i64)]) -> String {
     named.join(", ")
 }
 
-/// Bounds of sizes outside of which no run succeeds, by name.
-pub(crate) type Needed = HashMap<String, Bounds>;
-
-/// The bounds of sizes that the nodes of a model check, as far as they are those of one size alone.
-pub(crate) fn needed(inference: &Inference) -> Needed {
-    let mut needed = Needed::new();
-    for condition in
-        inference.conditions().iter().filter(|of| of.is_of_every_run()).filter_map(|of| of.relation)
-    {
-        let (Some(symbol), Some(bounds)) =
-            (inference.symbols().as_symbol(condition.left), condition.bounds())
-        else {
-            continue;
-        };
-        let known = needed.entry(symbol.name.to_string()).or_insert(Bounds::ANY);
-        *known = known.and(bounds);
-    }
-    needed
-}
-
 /// Numbers for open dimensions.
 pub(crate) struct Draw<'r> {
     pub(crate) sizes: SizeChoice,
-    /// Bounds that the model needs, which sizes of 0 do not heed.
-    pub(crate) needed: &'r Needed,
+    /// What the model needs, which sizes of 0 do not heed.
+    pub(crate) accepted: &'r Accepted,
     /// The number of bindings that were refused.
     pub(crate) tried: usize,
     pub(crate) random: &'r mut fastrand::Rng,
@@ -135,8 +125,14 @@ impl Draw<'_> {
             SizeChoice::Unequal | SizeChoice::Zero(_) if self.tried == 0 => 2 + i64_of(before % 7),
             SizeChoice::Unequal | SizeChoice::Zero(_) => self.random.i64(1..9),
             SizeChoice::Between(range) => self.random.i64(range.clone()),
+            SizeChoice::Boundary(false) => 1,
+            SizeChoice::Boundary(true) => self.random.i64(1..4),
         };
-        let Some(bounds) = self.needed.get(name) else { return size };
+        let Some(bounds) = self.accepted.bounds(name) else { return size };
+        if let SizeChoice::Boundary(largest) = self.sizes {
+            let end = if largest { bounds.upper() } else { bounds.lower() };
+            return end.filter(|end| (0..=MAX_BOUNDARY).contains(end)).unwrap_or(size);
+        }
         let least = bounds.lower().unwrap_or(0);
         // Sizes that differ stay different.
         let raised = if size < least { least.saturating_add(size - 1) } else { size };
@@ -160,9 +156,14 @@ pub(crate) struct Schedule {
     pub(crate) goes_on: bool,
 }
 
-/// Runs of random sizes, every third of extreme floats.
+/// Runs of random sizes, every third of extreme floats; those of the smallest and the largest sizes
+/// come first, if there are others.
 pub(crate) fn usual(runs: usize) -> Vec<PlannedRun> {
-    (0..runs).map(|run| PlannedRun { sizes: SizeChoice::Between(SIZES), extreme: run % 3 == 2 }).collect()
+    let sizes = |run| match run {
+        0 | 1 if runs > 2 => SizeChoice::Boundary(run == 1),
+        _ => SizeChoice::Between(SIZES),
+    };
+    (0..runs).map(|run| PlannedRun { sizes: sizes(run), extreme: run % 3 == 2 }).collect()
 }
 
 /// Runs of all kinds of sizes that a model may treat apart, those that take least time first.
@@ -239,6 +240,7 @@ pub(crate) fn binding(graph: &Graph, given: &Sizes, draw: &mut Draw<'_>) -> Opti
     let mut options = InferOptions::of(given.clone()).cautiously();
     (options.ignore_declared, options.max_bytes) = (true, 1 << 14);
     options.sizes.dims.extend(sizes_of_values(graph, given));
+    let of_values: HashSet<_> = options.sizes.dims.keys().cloned().collect();
     let random = matches!(draw.sizes, SizeChoice::Between(_));
     let one = draw.size("", 0);
     for (count, name) in declared_names(graph, given).into_iter().enumerate() {
@@ -257,7 +259,17 @@ pub(crate) fn binding(graph: &Graph, given: &Sizes, draw: &mut Draw<'_>) -> Opti
         };
         options.sizes.dims.entry(name).or_insert(value);
     }
-    let met = given.assume.meet(&mut options.sizes.dims, &given.dims);
+    let mut met = given.assume.meet(&mut options.sizes.dims, &given.dims);
+    // Sizes of 0 are tried whatever the model needs.
+    if met && !matches!(draw.sizes, SizeChoice::Zero(_) | SizeChoice::One | SizeChoice::Declared) {
+        let drawn = options.sizes.dims.clone();
+        let is_open = |name: &str| !given.dims.contains_key(name) && !of_values.contains(name);
+        draw.accepted.meet(&mut options.sizes.dims, &is_open);
+        met = given.assume.meet(&mut options.sizes.dims, &given.dims);
+        if !met {
+            (options.sizes.dims, met) = (drawn, true);
+        }
+    }
     options.sizes.assume.conditions.clear();
     met.then_some(options)
 }

@@ -21,7 +21,7 @@ pub use source::Language;
 use crate::dim::{Bounds, Condition, Dim, Origin, Relation, Symbols};
 use crate::fact::Fact;
 use crate::model::Model;
-use gradus_engine::infer::{Event, InferOptions, Inference, ModelCondition, Reuse};
+use gradus_engine::infer::{Event, InferOptions, Inference, ModelCondition, Reuse, element_of_input};
 use names::Names;
 
 /// The sizes that a model takes, and the shapes and memory that follow.
@@ -33,6 +33,8 @@ pub struct Contract {
     /// Names of variables, by the index of the symbol.
     variables: BTreeMap<usize, String>,
     conditions: Vec<ContractCondition>,
+    elements: Vec<ContractElement>,
+    of_elements: Vec<ContractCondition>,
     unchecked: Vec<Unchecked>,
     outputs: Vec<ContractOutput>,
     input_bytes: Option<Dim>,
@@ -70,6 +72,22 @@ pub struct ContractCondition {
     pub place: String,
 }
 
+/// An element of an input that decides conditions, such as the truth value that chooses a branch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ContractElement {
+    /// The name of its symbol.
+    pub symbol: String,
+    /// The name of the argument, which may be left out.
+    pub argument: String,
+    /// The element in words: `element 0 of input "sr"`.
+    pub text: String,
+    /// The name of the variable.
+    variable: String,
+    /// The index of the symbol.
+    index: usize,
+}
+
 /// A condition that sizes of inputs do not decide.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -105,6 +123,13 @@ pub struct ContractOutput {
     pub bytes: Option<OutputSize>,
     /// Why sizes are not exact.
     pub reasons: Vec<String>,
+}
+
+impl ContractCondition {
+    /// The expressions of the relation, and of those under which it must hold.
+    fn sides(&self) -> impl Iterator<Item = Dim> + '_ {
+        [&self.condition].into_iter().chain(&self.when).flat_map(|of| [of.left, of.right])
+    }
 }
 
 impl Model {
@@ -146,6 +171,8 @@ impl Contract {
             parameters: Vec::new(),
             variables: BTreeMap::new(),
             conditions: Vec::new(),
+            elements: Vec::new(),
+            of_elements: Vec::new(),
             unchecked: Vec::new(),
             outputs,
             input_bytes: memory.inputs,
@@ -162,7 +189,9 @@ impl Contract {
             });
             if let Some((condition, when)) = all {
                 if seen.insert((condition, when.clone())) {
-                    contract.conditions.push(ContractCondition { condition, when, text, place });
+                    let of_sizes = [condition].iter().chain(&when).all(|of| contract.is_of_sizes(of));
+                    let list = if of_sizes { &mut contract.conditions } else { &mut contract.of_elements };
+                    list.push(ContractCondition { condition, when, text, place });
                 }
             } else {
                 let unchecked = Unchecked { text, place };
@@ -214,8 +243,8 @@ impl Contract {
     fn name_symbols(&mut self, names: &mut Names) {
         let axes = self.inputs.iter().flat_map(|input| input.shape.iter());
         let axes: HashSet<_> = axes.filter_map(|&dim| self.symbols.as_symbol_index(dim)).collect();
-        let conditions = self.conditions.iter().flat_map(|of| std::iter::once(&of.condition).chain(&of.when));
-        let conditions = conditions.flat_map(|of| [of.left, of.right]);
+        let conditions = self.conditions.iter().chain(&self.of_elements);
+        let conditions = conditions.flat_map(ContractCondition::sides);
         let sizes = self.outputs.iter().flat_map(|output| {
             output.shape.iter().flatten().chain(&output.bytes).filter_map(|size| match size {
                 OutputSize::Exact(dim) => Some(*dim),
@@ -226,7 +255,22 @@ impl Contract {
         let all: Vec<_> =
             conditions.chain(sizes).chain(inputs).chain(self.input_bytes).chain(self.peak_bytes).collect();
         for index in self.used_symbols(&all) {
-            let name = names.plain(&self.symbols.symbols()[index].name);
+            let symbol = &self.symbols.symbols()[index];
+            let name = names.plain(&symbol.name);
+            if let Some(text) = element_of_input(symbol) {
+                // Arguments of one element have its name, and variables another.
+                let (symbol, text) = (symbol.name.to_string(), text.to_owned());
+                let variable = names.plain(&symbol);
+                self.elements.push(ContractElement {
+                    symbol,
+                    argument: name,
+                    text,
+                    variable: variable.clone(),
+                    index,
+                });
+                self.variables.insert(index, variable);
+                continue;
+            }
             if !axes.contains(&gradus_core::convert::small_u32(index)) {
                 self.parameters.push((index, name.clone()));
             }
@@ -246,8 +290,15 @@ impl Contract {
         is_decided(&self.symbols, dim)
     }
 
-    fn decides(&self, condition: &Condition) -> bool {
+    fn is_of_sizes(&self, condition: &Condition) -> bool {
         self.is_decided(condition.left) && self.is_decided(condition.right)
+    }
+
+    /// Returns true if sizes of inputs decide a condition, or elements that arguments may give.
+    fn decides(&self, condition: &Condition) -> bool {
+        let mut symbols =
+            [condition.left, condition.right].into_iter().flat_map(|dim| self.symbols.symbols_of(dim));
+        symbols.all(|symbol| symbol.origin == Origin::Input || element_of_input(symbol).is_some())
     }
 
     /// The symbols, which give expressions their meaning.
@@ -269,6 +320,17 @@ impl Contract {
     /// Conditions that sizes must meet, besides that each axis has its size.
     pub fn conditions(&self) -> &[ContractCondition] {
         &self.conditions
+    }
+
+    /// Elements of inputs that decide conditions: each is an argument that may be left out.
+    pub fn elements(&self) -> &[ContractElement] {
+        &self.elements
+    }
+
+    /// Conditions that sizes and elements of inputs decide together. A condition is checked where
+    /// all its elements are given.
+    pub fn of_elements(&self) -> &[ContractCondition] {
+        &self.of_elements
     }
 
     /// Conditions that sizes do not decide.

@@ -1,4 +1,4 @@
-//! The largest size of an input at which a model fits a memory.
+//! The largest size of an input at which a model fits a memory, with sizes that follow from it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -23,12 +23,15 @@ pub struct Fit {
     /// The condition, and its node, that the next value does not meet though it fits; nothing where
     /// it does not fit.
     pub limit: Option<(String, String)>,
+    /// The values of the other symbols without a number at that value, by their names.
+    pub sizes: Vec<(Arc<str>, i64)>,
 }
 
 impl Cost {
-    /// The largest value of the only symbol without a number that meets all conditions and at which
+    /// The largest value of a symbol without a number that meets all conditions and at which
     /// constants, inputs and values of nodes take no more than `bytes` bytes at one time. Outputs
-    /// that take the room of an input need none.
+    /// that take the room of an input need none. Other symbols have the value that an equality of
+    /// the model gives them (`total == past + 1`), or their largest one.
     ///
     /// # Errors
     /// [`Kind::Usage`] if not exactly one symbol is left; [`Kind::Unsupported`] if a size is not
@@ -40,41 +43,39 @@ impl Cost {
         let symbols = self.inference.symbols();
         let found = steps.sizes().flat_map(|dim| symbols.symbols_of(dim));
         let found: BTreeMap<_, _> = found.map(|symbol| (&*symbol.name, symbol)).collect();
-        let [symbol] = found.values().copied().collect::<Vec<_>>()[..] else {
-            if let Some((symbol, only, limit)) = self.only_size().filter(|_| found.is_empty()) {
-                let needed = steps.at(symbols, only).unwrap_or(u128::MAX);
-                let most = Some(only).filter(|_| needed <= bytes);
-                return Ok(Fit { symbol, most, bytes: needed, limit: Some(limit) });
-            }
-            let names: Vec<_> = found.into_keys().collect();
-            let wanted = self.wanted(&names);
-            let got = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-            return Err(Error::mismatch(
-                Kind::Usage,
-                "cannot fit: the list of symbols without a number",
-                got,
-                wanted,
-            ));
-        };
-        if symbol.origin != Origin::Input {
+        if let Some((symbol, only, limit)) = self.only_size().filter(|_| found.is_empty()) {
+            let needed = steps.at(symbols, &|_| None).unwrap_or(u128::MAX);
+            let most = Some(only).filter(|_| needed <= bytes);
+            return Ok(Fit { symbol, most, bytes: needed, limit: Some(limit), sizes: Vec::new() });
+        }
+        if let Some(symbol) = found.values().find(|symbol| symbol.origin != Origin::Input) {
             let message =
                 format!("cannot fit: {} is decided by the data, without an upper bound", symbol.name);
             return Err(Error::new(Kind::Unsupported, message));
         }
-        if let Some(size) = steps.sizes().find(|&dim| !symbols.never_falls(dim)) {
+        let linked = Linked::of(self, found.into_keys().collect())?;
+        let symbol: Arc<str> = linked.free.into();
+        let formulas = steps.sizes().chain(linked.by_links.iter().map(|(_, dim)| *dim));
+        if let Some(size) = formulas.into_iter().find(|&dim| !symbols.never_falls(dim)) {
             let message = format!(
-                "cannot fit: a value of {} bytes may become smaller as {} grows",
-                symbols.print(size),
-                symbol.name
+                "cannot fit: a value of {} bytes may become smaller as {symbol} grows",
+                symbols.print(size)
             );
             return Err(Error::new(Kind::Unsupported, message));
         }
-        let (least, upper) = self.range(&symbol.name);
-        let fits = |value: i64| steps.at(symbols, value).filter(|&needed| needed <= bytes);
-        let symbol = symbol.name.clone();
+        let (least, upper) = self.range(&symbol);
+        let at = |value: i64| {
+            let numbers = linked.at(symbols, value);
+            steps.at(symbols, &|name| numbers.get(name).copied())
+        };
+        let sizes = |value: i64| -> Vec<(Arc<str>, i64)> {
+            let numbers = linked.at(symbols, value).into_iter();
+            numbers.filter(|(name, _)| **name != *symbol).map(|(name, size)| (name.into(), size)).collect()
+        };
+        let fits = |value: i64| at(value).filter(|&needed| needed <= bytes);
         let Some(mut needed) = fits(least) else {
-            let bytes = steps.at(symbols, least).unwrap_or(u128::MAX);
-            return Ok(Fit { symbol, most: None, bytes, limit: None });
+            let (bytes, sizes) = (at(least).unwrap_or(u128::MAX), sizes(least));
+            return Ok(Fit { symbol, most: None, bytes, limit: None, sizes });
         };
         // The value `low` fits, and `high` does not or is beyond the bounds.
         let (mut low, mut high) = (least, upper.saturating_add(1));
@@ -86,20 +87,22 @@ impl Cost {
                 None => high = middle,
             }
         }
+        let unmet = |value: i64| self.unmet(&linked.at(symbols, value));
         let last = low;
-        while self.unmet(&symbol, low).is_some() {
+        while unmet(low).is_some() {
             low -= 1;
             if low < least || last - low > MAX_TRIED {
                 let message =
                     format!("cannot fit: no {symbol} from {} to {last} meets the conditions", low + 1);
                 return Err(Error::new(Kind::Unsupported, message));
             }
-            needed = steps.at(symbols, low).unwrap_or(needed);
+            needed = at(low).unwrap_or(needed);
         }
         let next = low.checked_add(1).filter(|&next| fits(next).is_some());
-        let limit = next.and_then(|next| self.unmet(&symbol, next));
+        let limit = next.and_then(unmet);
         let limit = limit.map(|of| (of.text.clone(), of.node.clone()));
-        Ok(Fit { symbol, most: Some(low), bytes: needed, limit })
+        let sizes = sizes(low);
+        Ok(Fit { symbol, most: Some(low), bytes: needed, limit, sizes })
     }
 
     /// The first size of inputs that must be one number, and the condition.
@@ -131,9 +134,18 @@ impl Cost {
         let links: Vec<_> = self.every_run().filter_map(link).collect();
         match (names, &links[..]) {
             ([], _) => "exactly one".to_owned(),
-            ([first, .., last], []) => format!(
-                "exactly one: give the others numbers, or assume what they follow from, as \"{last} == {first}\""
-            ),
+            ([first, .., last], []) => {
+                // A cache and what is read of it have one more at least.
+                let is_past = |name: &&str| name.contains("past");
+                let past = names.iter().copied().find(is_past);
+                let (of, is) = match past.zip(names.iter().copied().find(|name| name.contains("total"))) {
+                    Some((past, total)) => (total, format!("{past} + 1")),
+                    None => (*last, (*first).to_owned()),
+                };
+                format!(
+                    "exactly one: give the others numbers, or the missing link, as --assume \"{of} == {is}\""
+                )
+            }
             _ => format!("exactly one: give the others numbers, or assume {}", links.join(", ")),
         }
     }
@@ -144,44 +156,90 @@ impl Cost {
         always.filter_map(|of| of.relation)
     }
 
-    /// Conditions that a symbol alone decides, each with those under which it applies.
-    fn conditions<'a>(
-        &'a self,
-        name: &'a str,
-    ) -> impl Iterator<Item = (&'a ModelCondition, &'a [Condition], Condition)> {
-        let symbols = self.inference.symbols();
-        let is_alone = move |of: &Condition| {
-            let mut found = [of.left, of.right].into_iter().flat_map(|dim| symbols.symbols_of(dim));
-            found.all(|symbol| &*symbol.name == name)
-        };
-        self.inference.conditions().iter().filter_map(move |of| {
-            let guards = of.when.guards()?;
-            let relation = of.relation?;
-            guards.iter().chain([&relation]).all(is_alone).then_some((of, guards, relation))
-        })
-    }
-
     /// The smallest and the largest value of a symbol, from 1 on, by its bounds and by the conditions
     /// that compare it with a number.
     fn range(&self, name: &str) -> (i64, i64) {
         let symbols = self.inference.symbols();
         let dim = symbols.find(name);
         let own = dim.map_or(Bounds::ANY, |dim| symbols.bounds(dim));
-        let always = self.conditions(name).filter(|(_, guards, _)| guards.is_empty());
-        let about = always.filter(|(.., relation)| Some(relation.left) == dim);
-        let bounds = about.filter_map(|(.., relation)| relation.bounds()).fold(own, Bounds::and);
+        let about = self.every_run().filter(|relation| Some(relation.left) == dim);
+        let bounds = about.filter_map(|relation| relation.bounds()).fold(own, Bounds::and);
         (bounds.lower().unwrap_or(0).max(1), bounds.upper().unwrap_or(i64::MAX))
     }
 
-    /// The first condition that a value of a symbol does not meet.
-    fn unmet<'a>(&'a self, name: &'a str, value: i64) -> Option<&'a ModelCondition> {
+    /// The first condition that numbers decide and do not meet.
+    fn unmet(&self, numbers: &BTreeMap<&str, i64>) -> Option<&ModelCondition> {
         let symbols = self.inference.symbols();
         let holds = |of: &Condition| {
-            let [left, right] = [of.left, of.right].map(|dim| symbols.evaluate(dim, &|_| Some(value)));
-            left.zip(right).is_some_and(|(left, right)| of.relation.holds(left, right))
+            let value = |dim| symbols.evaluate(dim, &|name| numbers.get(name).copied());
+            Some(of.relation.holds(value(of.left)?, value(of.right)?))
         };
-        let mut all = self.conditions(name);
-        all.find(|(_, guards, relation)| guards.iter().all(holds) && !holds(relation)).map(|(of, ..)| of)
+        self.inference.conditions().iter().find(|of| {
+            let (Some(guards), Some(relation)) = (of.when.guards(), of.relation) else { return false };
+            guards.iter().all(|guard| holds(guard) == Some(true)) && holds(&relation) == Some(false)
+        })
+    }
+}
+
+/// Symbols without a number: one whose values are tried, and what the others are at each.
+struct Linked<'c> {
+    /// The symbol that is tried.
+    free: &'c str,
+    /// Symbols that an equality of the model gives, each by earlier ones and the free one.
+    by_links: Vec<(&'c str, Dim)>,
+    /// Symbols that have their largest value.
+    at_most: Vec<(&'c str, i64)>,
+}
+
+impl<'c> Linked<'c> {
+    /// Leaves one of several symbols: an equality that every run needs gives one of its symbols, and
+    /// where only one is without a largest value, the others have theirs.
+    fn of(cost: &'c Cost, names: Vec<&'c str>) -> Result<Linked<'c>> {
+        let symbols = cost.inference.symbols();
+        let mut open = names;
+        let mut by_links: Vec<(&str, Dim)> = Vec::new();
+        for Condition { left, relation, right } in cost.every_run() {
+            if relation != Relation::Equal || open.len() < 2 {
+                continue;
+            }
+            let of = [(left, right), (right, left)].into_iter().find_map(|(of, is)| {
+                let name = symbols.as_symbol(of).map(|symbol| &*symbol.name)?;
+                let at = open.iter().position(|open| *open == name)?;
+                // Of symbols that are open still: no two follow from each other.
+                let used = symbols.symbols_of(is);
+                let follows =
+                    used.iter().all(|symbol| *symbol.name != *name && open.contains(&&*symbol.name));
+                follows.then_some((at, is))
+            });
+            if let Some((at, is)) = of {
+                by_links.insert(0, (open.remove(at), is));
+            }
+        }
+        let mut at_most = Vec::new();
+        let bounded = |name: &str| Some(cost.range(name).1).filter(|most| *most < i64::MAX);
+        if open.len() > 1 && open.iter().filter(|name| bounded(name).is_none()).count() == 1 {
+            at_most = open.iter().filter_map(|name| Some((*name, bounded(name)?))).collect();
+            open.retain(|name| bounded(name).is_none());
+        }
+        match open[..] {
+            [free] => Ok(Linked { free, by_links, at_most }),
+            _ => {
+                let got = if open.is_empty() { "none".to_owned() } else { open.join(", ") };
+                let wanted = cost.wanted(&open);
+                let what = "cannot fit: the list of symbols without a number";
+                Err(Error::mismatch(Kind::Usage, what, got, wanted))
+            }
+        }
+    }
+
+    /// The numbers of all symbols at a value of the free one.
+    fn at(&self, symbols: &Symbols, value: i64) -> BTreeMap<&'c str, i64> {
+        let mut numbers: BTreeMap<_, _> = self.at_most.iter().copied().chain([(self.free, value)]).collect();
+        for &(name, is) in &self.by_links {
+            let number = symbols.evaluate(is, &|name| numbers.get(name).copied());
+            numbers.extend(number.map(|number| (name, number)));
+        }
+        numbers
     }
 }
 
@@ -221,9 +279,9 @@ impl FitSteps {
         made.chain([self.inputs])
     }
 
-    /// The most bytes at one time where the symbol has a value; nothing if they exceed 128 bits.
-    fn at(&self, symbols: &Symbols, value: i64) -> Option<u128> {
-        let size = |dim| u128::try_from(symbols.evaluate(dim, &|_| Some(value))?).ok();
+    /// The most bytes at one time where symbols have these values; nothing if they exceed 128 bits.
+    fn at(&self, symbols: &Symbols, of: &dyn Fn(&str) -> Option<i64>) -> Option<u128> {
+        let size = |dim| u128::try_from(symbols.evaluate(dim, &|name| of(name))?).ok();
         let (mut now, mut most) = (0u128, 0);
         for event in &self.events {
             match event {

@@ -9,7 +9,8 @@ use gradus_core::graph::{Graph, ValueId};
 use gradus_core::{DType, Error, Kind, Result};
 
 use super::RuleSet;
-use crate::check::plan::{Draw, MAX_TRIES, SIZES, Schedule, SizeChoice, TimeBudget, binding, needed, varied};
+use crate::check::accepted::Accepted;
+use crate::check::plan::{Draw, MAX_TRIES, SIZES, Schedule, SizeChoice, TimeBudget, binding, varied};
 use crate::check::{Compared, NO_TIME, OutputCheck, VerifyOptions, difference};
 use crate::fact::{Fact, TensorFact};
 use crate::model::Model;
@@ -61,14 +62,14 @@ impl Model {
         let half = TimeBudget::of(options.time / 2);
         let mut random = fastrand::Rng::with_seed(options.seed);
         let mut verified = Verified::default();
-        let needed = needed(&self.infer(&InferOptions::of(options.sizes.clone()))?);
+        let accepted = Accepted::of(&self.infer(&InferOptions::of(options.sizes.clone()))?);
         for round in 0..BINDINGS {
             for tried in 0..MAX_TRIES {
                 if half.is_over() {
                     break;
                 }
                 let sizes = SizeChoice::Between(if round == 0 { LARGE } else { SIZES });
-                let mut draw = Draw { sizes, needed: &needed, tried, random: &mut random };
+                let mut draw = Draw { sizes, accepted: &accepted, tried, random: &mut random };
                 if let Some(binding) = binding(self.graph(), &options.sizes, &mut draw)
                     && self.compared(folded, &binding, rules, &mut verified)?
                 {

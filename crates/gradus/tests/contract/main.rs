@@ -147,8 +147,17 @@ fn arguments(contract: &Contract, sizes: &Sizes, language: Language) -> String {
         let items = sizes.iter().map(integer).collect::<Vec<_>>().join(", ");
         if language == Language::C { format!("(const int64_t[]){{{items}}}") } else { format!("[{items}]") }
     };
-    let lists = sizes.0.iter().map(list).chain(sizes.1.iter().map(integer)).collect::<Vec<_>>();
+    let mut lists = sizes.0.iter().map(list).chain(sizes.1.iter().map(integer)).collect::<Vec<_>>();
     assert_eq!(lists.len(), contract.inputs().len() + contract.parameters().count());
+    // Elements are left out.
+    let absent = match language {
+        Language::Rust => "None",
+        Language::C => "NULL",
+        _ => "",
+    };
+    if !absent.is_empty() {
+        lists.extend(contract.elements().iter().map(|_| absent.to_owned()));
+    }
     lists.join(", ")
 }
 
@@ -767,11 +776,67 @@ fn conditions_of_graphs_that_may_not_run_are_not_the_models() {
         let conditions: Vec<_> = contract.conditions().iter().map(|of| &*of.text).collect();
         assert_eq!(conditions.contains(&"k == 1"), needs == Needs::Always, "{name}: {conditions:?}");
         let unchecked = contract.unchecked().iter().map(|of| &*of.text);
-        let told = unchecked.chain(conditions.iter().copied()).any(|text| text.starts_with("k == 1 if "));
+        let of_elements = contract.of_elements().iter().map(|of| &*of.text);
+        let told = unchecked
+            .chain(of_elements)
+            .chain(conditions.iter().copied())
+            .any(|text| text.starts_with("k == 1 if "));
         // A loop is seen for all its iterations, and then for the first.
         assert!(told || needs != Needs::Perhaps, "{name}: {:?}", contract.unchecked());
         assert!(!told || needs != Needs::Never, "{name}: {:?}", contract.unchecked());
     }
+}
+
+/// A truth value and a number choose branches: conditions of the branches are checked where the
+/// contract is given them, and a branch that always fails is not chosen.
+#[test]
+fn elements_that_choose_branches_are_arguments() {
+    let squeezed = |axis: i64| {
+        let ints = Sketch::nested().ints("axes", &[axis]);
+        ints.node("Squeeze", &["x", "axes"], &["z"]).output("z", DType::F32, &[""]).graph()
+    };
+    let rates = |number: i64, otherwise: Content| {
+        let sketch = Sketch::nested().constant("rate", Tensor::scalar(number));
+        let branches = vec![("then_branch", squeezed(1)), ("else_branch", otherwise)];
+        let sketch = sketch.node("Equal", &["sr", "rate"], &["is"]).with("If", &["is"], &["w"], branches);
+        sketch.output("w", DType::F32, &[""]).graph()
+    };
+    // No axis 7 to squeeze.
+    let chain = rates(16000, rates(8000, squeezed(7)));
+    let model = Sketch::new()
+        .input("x", DType::F32, &["n", "k"])
+        .input("c", DType::Bool, &[])
+        .input("sr", DType::I64, &[])
+        .with("If", &["c"], &["y"], vec![("then_branch", squeezed(0)), ("else_branch", chain)])
+        .output("y", DType::F32, &[""])
+        .model();
+    let contract = model.contract(&InferOptions::default()).unwrap();
+    let texts: Vec<_> = contract.of_elements().iter().map(|of| &*of.text).collect();
+    let wanted = [
+        "n == 1 if c == 1",
+        "k == 1 if c == 0 and sr == 16000",
+        "k == 1 if c == 0 and sr != 16000 and sr == 8000",
+        "sr == 8000 if c == 0 and sr != 16000",
+    ];
+    for text in wanted {
+        assert!(texts.contains(&text), "{text}: {texts:?}");
+    }
+    assert_eq!((texts.len(), contract.unchecked()), (wanted.len(), &[][..]));
+    let names: Vec<_> = contract.elements().iter().map(|of| (&*of.argument, &*of.text)).collect();
+    assert_eq!(names, [("c", "element 0 of input \"c\""), ("sr", "element 0 of input \"sr\"")]);
+    let source = contract.source(Language::Python, "m.onnx");
+    let script = format!(
+        "{source}\n\nfor given in {{}}, {{'c': 1}}, {{'c': 0}}, {{'c': 0, 'sr': 8000}}, {{'c': 0, 'sr': 7}}:\n    \
+         row = ''\n    for sizes in [1, 2], [2, 1], [1, 1]:\n        try: shapes(sizes, **given); row += 'y'\n        \
+         except Refused: row += 'n'\n    print(row)\n"
+    );
+    let run = Command::new("python3").arg("-c").arg(script).output().unwrap();
+    let printed = String::from_utf8_lossy(&run.stdout);
+    assert_eq!(
+        printed.split_whitespace().collect::<Vec<_>>(),
+        ["yyy", "yny", "yyy", "nyy", "nnn"],
+        "{run:?}"
+    );
 }
 
 #[test]

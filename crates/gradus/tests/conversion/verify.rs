@@ -163,3 +163,50 @@ fn sizes_that_conditions_change_are_reported_as_they_were_run() {
     }
     assert!(tied.contains(&"n = 1, s = 2".to_owned()), "{tied:?}");
 }
+
+/// Sizes and elements of random inputs meet the conditions of the model: multiples, sizes of two
+/// inputs that must go together, rows of a table, a number that chooses a branch.
+#[test]
+fn random_inputs_meet_the_conditions_of_the_model() {
+    let squeezed = |axis: i64| {
+        let ints = Sketch::nested().ints("axes", &[axis]);
+        ints.node("Unsqueeze", &["x", "axes"], &["z"]).output("z", DType::F32, &[""]).graph()
+    };
+    let rates = |number: i64, otherwise: Content| {
+        let sketch = Sketch::nested().constant("rate", Tensor::scalar(number));
+        let branches = vec![("then_branch", squeezed(0)), ("else_branch", otherwise)];
+        let sketch = sketch.node("Equal", &["sr", "rate"], &["is"]).with("If", &["is"], &["w"], branches);
+        sketch.output("w", DType::F32, &[""]).graph()
+    };
+    let shape = gradus::Shape::new([40, 2]).unwrap();
+    let branches = vec![("then_branch", squeezed(0)), ("else_branch", rates(8000, squeezed(9)))];
+    let model = Sketch::new()
+        .input("x", DType::F32, &["h", "w"])
+        .input("a", DType::F32, &["n", "k"])
+        .input("b", DType::F32, &["l", "m"])
+        .input("past", DType::F32, &["past", "4"])
+        .input("mask", DType::F32, &["total", "4"])
+        .input("ids", DType::I64, &["seq"])
+        .input("sr", DType::I64, &[])
+        .constant("table", Tensor::zeros(DType::F32, shape).unwrap())
+        .constant("rate", Tensor::scalar(16000i64))
+        .constant("row", Tensor::zeros(DType::F32, gradus::Shape::new([1, 4]).unwrap()).unwrap())
+        .ints("blocks", &[-1, 32, 7])
+        .node("Reshape", &["x", "blocks"], &["v"])
+        .node("MatMul", &["a", "b"], &["p"])
+        .with("Concat", &["past", "row"], &["all"], vec![("axis", Content::Int(0))])
+        .node("Mul", &["all", "mask"], &["q"])
+        .node("Gather", &["table", "ids"], &["e"])
+        .node("Equal", &["sr", "rate"], &["is"])
+        .with("If", &["is"], &["c"], branches)
+        .output("v", DType::F32, &["", "", ""])
+        .output("p", DType::F32, &["", ""])
+        .output("q", DType::F32, &["", ""])
+        .output("e", DType::F32, &["", ""])
+        .output("c", DType::F32, &["", "", ""])
+        .model();
+    let mut options = CheckOptions::default();
+    options.runs = 12;
+    let check = model.check(&model, &options).unwrap();
+    assert_eq!((check.runs, check.is_same()), (12, true));
+}

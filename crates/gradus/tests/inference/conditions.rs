@@ -194,3 +194,53 @@ fn conditions_of_a_branch_say_when_it_runs() {
     assert_eq!(conditions, ["n == 1 if n <= 1", "k == 1 if n >= 2"]);
     assert_eq!((problems, &*y), (vec![], "float32[If]"));
 }
+
+/// Items of a list that are stacked, or put one after the other.
+#[test]
+fn items_of_a_list_go_together() {
+    for (attributes, wanted, of_y) in [
+        (
+            vec![("axis", Content::Int(0)), ("new_axis", Content::Int(1))],
+            &["c == a", "d == b"][..],
+            "float32[2, a, b]",
+        ),
+        (vec![("axis", Content::Int(0))], &["d == b"], "float32[a + c, b]"),
+    ] {
+        let sketch = x(&["a", "b"]).input("z", DType::F32, &["c", "d"]);
+        let sketch = sketch.node("SequenceConstruct", &["x", "z"], &["list"]);
+        let (conditions, problems, y) =
+            told(sketch.with("ConcatFromSequence", &["list"], &["y"], attributes));
+        assert_eq!((&conditions.iter().map(String::as_str).collect::<Vec<_>>()[..], &*y), (wanted, of_y));
+        assert_eq!(problems, [""; 0]);
+    }
+}
+
+/// A window that moves by one element along data that is smaller by one leaves no window, and runs.
+#[test]
+fn pools_may_have_no_windows() {
+    let window = vec![("kernel_shape", Content::Ints([5].into()))];
+    let (conditions, _, y) = told(x(&["1", "1", "n"]).with("MaxPool", &["x"], &["y"], window));
+    assert_eq!((conditions, &*y), (vec!["n >= 4".to_owned()], "float32[1, 1, n - 4]"));
+}
+
+/// Positions that are a slice of a table of 64, looked up in one of 32 rows.
+#[test]
+fn slices_of_tables_of_positions_are_followed() {
+    let positions: Vec<i64> = (0..64).collect();
+    let row = gradus::Shape::new([1, 64]).unwrap();
+    let model = Sketch::new()
+        .input("ids", DType::I64, &["batch", "seq"])
+        .constant("table", gradus::Tensor::zeros(DType::F32, gradus::Shape::new([32, 4]).unwrap()).unwrap())
+        .constant("positions", gradus::Tensor::vector(&positions).reshaped(row).unwrap())
+        .ints("zero", &[0])
+        .ints("one", &[1])
+        .node("Shape", &["ids"], &["shape"])
+        .node("Gather", &["shape", "one"], &["size"])
+        .node("Slice", &["positions", "zero", "size", "one"], &["at"])
+        .node("Gather", &["table", "at"], &["y"])
+        .output("y", DType::F32, &[])
+        .model();
+    let inference = model.infer(&InferOptions::default()).unwrap();
+    let texts: Vec<_> = inference.conditions().iter().map(|of| &*of.text).collect();
+    assert_eq!(texts, ["seq <= 32"]);
+}

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use gradus::graph::{Content, DeclaredDim, Type};
 use gradus::infer::{InferOptions, InputFact, Reuse};
-use gradus::{DType, Model, Tensor};
+use gradus::{DType, Dim, Model, Tensor};
 
 use crate::common::sketch::Sketch;
 
@@ -192,4 +192,34 @@ fn a_fit_names_the_link_between_sizes() {
     let mut options = InferOptions::default();
     options.sizes.assume.conditions.push("total == past + 1".to_owned());
     assert!(model.cost(&options).unwrap().fit(&model, 1 << 20, Reuse::None).unwrap().most.is_some());
+}
+
+/// Sizes that a product makes equal, and a batch that has a largest value.
+#[test]
+fn a_fit_follows_the_links_between_sizes() {
+    let model = Sketch::new()
+        .input("past", DType::F32, &["past", "4"])
+        .input("new", DType::F32, &["1", "4"])
+        .input("mask", DType::F32, &["batch", "total"])
+        .with("Concat", &["past", "new"], &["all"], vec![("axis", Content::Int(0))])
+        .node("MatMul", &["mask", "all"], &["y"])
+        .output("y", DType::F32, &["batch", "4"])
+        .model();
+    let mut options = InferOptions::default();
+    options.sizes.assume.ranges.insert("batch".to_owned(), (1, Some(8)));
+    let bytes = |past: i64| {
+        let mut options = InferOptions::default();
+        options.sizes.dims = [("past", past), ("batch", 8), ("total", past + 1)]
+            .map(|(name, size)| (name.to_owned(), size))
+            .into();
+        let cost = model.cost(&options).unwrap();
+        let known = |dim: Option<Dim>| u128::try_from(dim.and_then(Dim::known).unwrap()).unwrap();
+        known(cost.memory.inputs) + known(cost.memory.peak.map(|peak| peak.bytes))
+    };
+    for budget in [bytes(100), bytes(101) - 1] {
+        let fit = model.cost(&options).unwrap().fit(&model, budget, Reuse::None).unwrap();
+        let sizes: Vec<_> = fit.sizes.iter().map(|(name, size)| (&**name, *size)).collect();
+        assert_eq!((&*fit.symbol, fit.most, fit.bytes), ("past", Some(100), bytes(100)));
+        assert_eq!(sizes, [("batch", 8), ("total", 101)]);
+    }
 }

@@ -25,7 +25,7 @@ use crate::dim::{Bounds, Condition, Dim, Origin, Relation, Symbol};
 use crate::errors;
 use crate::fact::{Dims, Elements, Fact, SequenceFact, TensorFact};
 use crate::indices;
-use crate::infer::{InferContext, InferError, InferResult, Visit};
+use crate::infer::{InferContext, InferError, InferResult, Visit, element_of_input};
 use crate::normalize::Older;
 
 /// Maximum number of runs of a loop that is unrolled.
@@ -67,11 +67,7 @@ pub fn guard(cx: &mut InferContext<'_, '_>, truth: Option<Dim>, holds: bool) -> 
     let condition = if holds { condition } else { symbols.opposite(&condition)? };
     let condition = symbols.shortest(condition);
     // Symbols that nodes compute of data have no name that a reader knows.
-    let is_told = |symbol: &&Symbol| match &symbol.origin {
-        Origin::Input => true,
-        Origin::Data(how) => how.starts_with("element "),
-        Origin::Unknown(_) => false,
-    };
+    let is_told = |symbol: &&Symbol| symbol.origin == Origin::Input || element_of_input(symbol).is_some();
     let sides = [condition.left, condition.right];
     sides.iter().flat_map(|&dim| symbols.symbols_of(dim)).all(|symbol| is_told(&symbol)).then_some(condition)
 }

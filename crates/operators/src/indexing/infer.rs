@@ -194,18 +194,16 @@ pub fn slice(cx: &mut InferContext<'_, '_>) -> InferResult {
         };
     }
     let mut elements = Elements::Unknown;
-    if dims.len() == 1
-        && let (Some(first), Some(step)) = (first, steps.as_ref().and_then(|steps| steps.first().copied()))
-    {
-        elements = match cx.elements(0) {
-            Elements::Progression(both) => {
-                let (base, by) = *both;
-                let offset = cx.multiply(by, first);
-                let both = (cx.add(base, offset), cx.multiply(by, Dim::Known(step)));
-                Elements::Progression(Arc::new(both))
-            }
-            _ => Elements::Unknown,
-        };
+    let step = steps.as_ref().and_then(|steps| steps.first().copied());
+    // Elements along the only axis that has several.
+    let along = match axes[..] {
+        [only] if dims.iter().enumerate().all(|(axis, &dim)| axis == only || dim == Dim::ONE) => {
+            first.zip(step)
+        }
+        _ => None,
+    };
+    if let (Some((first, step)), Elements::Progression(both)) = (along, cx.elements(0)) {
+        elements = stepped(cx, *both, first, step);
     }
     if elements == Elements::Unknown
         && let (Some(starts), Some(ends), Some(steps)) = (cx.known_integers(1), cx.known_integers(2), steps)
@@ -220,9 +218,34 @@ pub fn slice(cx: &mut InferContext<'_, '_>) -> InferResult {
         });
     }
     if elements == Elements::Unknown {
-        elements = cx.moved(0, false);
+        let even = along.zip(even_steps(&cx.elements(0)));
+        elements = match even {
+            Some(((first, step), both)) => stepped(cx, both, first, step),
+            None => cx.moved(0, false),
+        };
     }
     with_elements(cx, all, elements)
+}
+
+/// Elements of a progression from an index on, by a step of indices.
+fn stepped(cx: &mut InferContext<'_, '_>, (base, by): (Dim, Dim), first: Dim, step: i64) -> Elements {
+    let offset = cx.multiply(by, first);
+    let both = (cx.add(base, offset), cx.multiply(by, Dim::Known(step)));
+    Elements::Progression(Arc::new(both))
+}
+
+/// The first of some known integers and the distance between each two, if that is always the same:
+/// a table of positions.
+fn even_steps(elements: &Elements) -> Option<(Dim, Dim)> {
+    let all: Vec<i64> = match elements {
+        Elements::Known(tensor) if tensor.dtype().is_integer() => tensor.to_i64().ok()?,
+        Elements::Integers(all) => all.iter().map(|dim| dim.known()).collect::<Option<_>>()?,
+        _ => return None,
+    };
+    let [first, second, ..] = all[..] else { return None };
+    let step = second.checked_sub(first)?;
+    let is_even = all.windows(2).all(|pair| pair[1].checked_sub(pair[0]) == Some(step));
+    is_even.then_some((Dim::Known(first), Dim::Known(step)))
 }
 
 /// Shape of `Gather`: the data's with the axis replaced by the axes of the indices.

@@ -258,7 +258,7 @@ pub fn squeeze(cx: &mut InferContext<'_, '_>) -> InferResult {
         match dims[axis] {
             dim if cx.symbols().at_least(dim, 2) || dim == Dim::ZERO => {}
             dim if skips && dim != Dim::ONE => {
-                return Err(InferError::unknown("a size that may be 1 decides the rank"));
+                return Err(InferError::OpenOutputs("a size that may be 1 decides the rank"));
             }
             _ => removed.push(i64_of(axis)),
         }

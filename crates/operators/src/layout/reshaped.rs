@@ -289,7 +289,7 @@ pub fn squeezed(cx: &mut InferContext<'_, '_>, axes: Result<Option<Vec<i64>>, In
                     Dim::ONE => axes.push(axis),
                     dim if cx.symbols().at_least(dim, 2) || dim == Dim::ZERO => {}
                     _ => {
-                        return Err(InferError::unknown("a size that may be 1 decides the rank"));
+                        return Err(InferError::OpenOutputs("a size that may be 1 decides the rank"));
                     }
                 }
             }

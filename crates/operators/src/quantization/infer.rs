@@ -29,7 +29,7 @@ fn spread(cx: &mut InferContext<'_, '_>, input: usize) -> Result<(), InferError>
         InferError::Invalid(error) => {
             InferError::Invalid(error.map_message(|message| format!("{message}, {of} of {data}")))
         }
-        unknown @ InferError::Unknown(..) => unknown,
+        unknown @ (InferError::Unknown(..) | InferError::OpenOutputs(_)) => unknown,
     })
 }
 

@@ -207,6 +207,7 @@ pub fn concat_from_sequence(cx: &mut InferContext<'_, '_>) -> InferResult {
     let rank = each.len() + usize::from(new);
     let axis = indices::axis(cx.attributes.int_or("axis", 0)?, rank)?;
     let mut all = each.to_vec();
+    beside_axis(cx, &list, (!new).then_some(axis), &mut all)?;
     if new {
         all.insert(axis, list.len);
         return Ok(vec![Fact::tensor(*dtype, all)]);
@@ -229,6 +230,39 @@ pub fn concat_from_sequence(cx: &mut InferContext<'_, '_>) -> InferResult {
         None => cx.data("total size of the items", Bounds::SIZE),
     };
     Ok(vec![Fact::tensor(*dtype, all)])
+}
+
+/// Requires that the sizes of all items are equal along each axis but one, and writes them to the
+/// dimensions that all have in common.
+fn beside_axis(
+    cx: &mut InferContext<'_, '_>,
+    list: &SequenceFact,
+    but: Option<usize>,
+    all: &mut [Dim],
+) -> Result<(), InferError> {
+    let items: Option<Vec<_>> = list.items.as_ref().and_then(|items| {
+        items
+            .iter()
+            .map(|item| item.as_tensor()?.dims.clone().filter(|dims| dims.len() == all.len()))
+            .collect()
+    });
+    for (axis, common) in all.iter_mut().enumerate().filter(|(axis, _)| Some(*axis) != but) {
+        match &items {
+            Some(items) => {
+                let Some((first, rest)) = items.split_first() else { continue };
+                *common = first[axis];
+                for dims in rest {
+                    *common = cx.equal(*common, dims[axis], errors::beside(axis))?;
+                }
+            }
+            // A symbol of the data stands for another number in each item.
+            None if cx.symbols().rank(*common).0 > 1 => {
+                cx.require_of_values(format!("items of the list have one size along axis {axis}"));
+            }
+            None => {}
+        }
+    }
+    Ok(())
 }
 
 /// Fact of `Optional`: the input's, or a type without a value.

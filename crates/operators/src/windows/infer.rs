@@ -124,6 +124,7 @@ impl Windows {
         }
         let room = self.room(cx, axis, size);
         let steps = match rounding {
+            Rounding::TowardZero if stride == Dim::ONE => room,
             Rounding::Down => cx.floor_divide(room, stride),
             Rounding::TowardZero => {
                 // Over data, a window that is larger by less than a stride has a place.

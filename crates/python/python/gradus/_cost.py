@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from . import _html
@@ -79,6 +79,8 @@ class Fit:
     #: The condition that the next number does not meet though it fits, and its node; ``None`` where it
     #: does not fit.
     limit: tuple[str, str] | None = None
+    #: The numbers of other symbols without a number, at that number.
+    sizes: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

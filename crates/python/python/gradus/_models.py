@@ -158,7 +158,7 @@ class Model:
             >>> cost.total.operations, cost.operators["Div"].bytes_written, cost.constants
             (Dim("4*seq + 1"), Dim("4*seq"), 16)
             >>> model.cost({"batch": 8}, fit=1 << 20).fit
-            Fit(symbol='seq', most=13106, bytes=1048508, limit=None)
+            Fit(symbol='seq', most=13106, bytes=1048508, limit=None, sizes={})
         """
         limits = (max_bytes, max_work, timeout)
         sizes = _sizes(dims, shapes, ranges, nonempty, assume)
@@ -445,8 +445,9 @@ class Model:
     ) -> CheckReport:
         """Runs this model and another on the same random inputs, and compares all outputs bit for bit.
 
-        Open dimensions get random sizes. Floats are from -1 to 1, and in every third run zeros, ones, large and small numbers;
-        integers are 0 and 1. Inputs and outputs correspond by name, or else by position.
+        Open dimensions get sizes that the model takes: the smallest, the largest, then random ones. Floats are from -1 to 1,
+        and in every third run zeros, ones, large and small numbers; integers are 0 and 1, or what a node looks up or chooses
+        a branch by. Inputs and outputs correspond by name, or else by position.
 
         Args:
             other: the model to compare.

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use gradus::contract::{Contract, ContractCondition, Deployment, Language, OutputSize, Unchecked};
+use gradus::dim::Condition;
 use gradus::files::{NewFiles, cannot_write};
 use gradus::infer::InferOptions;
 use gradus::{DType, Dim, Model};
@@ -22,6 +23,8 @@ struct ContractJson<'a> {
     inputs: Vec<InputJson<'a>>,
     parameters: Vec<ContractParameterJson<'a>>,
     conditions: Vec<ContractConditionJson<'a>>,
+    elements: Vec<ContractElementJson<'a>>,
+    of_elements: Vec<ContractConditionJson<'a>>,
     unchecked: Vec<RemarkJson<'a>>,
     outputs: Vec<ContractOutputJson<'a>>,
     input_bytes: Option<DimJson<'a>>,
@@ -45,12 +48,26 @@ struct ContractParameterJson<'a> {
 }
 
 #[derive(Serialize)]
+struct ContractElementJson<'a> {
+    symbol: &'a str,
+    argument: &'a str,
+    element: &'a str,
+}
+
+#[derive(Serialize)]
 struct ContractConditionJson<'a> {
+    #[serde(flatten)]
+    relation: RelationJson<'a>,
+    when: Vec<RelationJson<'a>>,
+    #[serde(flatten)]
+    remark: RemarkJson<'a>,
+}
+
+#[derive(Serialize)]
+struct RelationJson<'a> {
     left: DimJson<'a>,
     relation: String,
     right: DimJson<'a>,
-    #[serde(flatten)]
-    remark: RemarkJson<'a>,
 }
 
 #[derive(Serialize)]
@@ -129,10 +146,14 @@ fn json<'a>(contract: &'a Contract, model: &'a str) -> ContractJson<'a> {
         r#type: input.dtype.map(DType::name),
         shape: input.shape.iter().map(|&of| dim(of)).collect(),
     });
+    let relation = |of: &Condition| RelationJson {
+        left: dim(of.left),
+        relation: of.relation.to_string(),
+        right: dim(of.right),
+    };
     let condition = |of: &'a ContractCondition| ContractConditionJson {
-        left: dim(of.condition.left),
-        relation: of.condition.relation.to_string(),
-        right: dim(of.condition.right),
+        relation: relation(&of.condition),
+        when: of.when.iter().map(relation).collect(),
         remark: RemarkJson { place: &of.place, message: &of.text },
     };
     let unchecked = |of: &'a Unchecked| RemarkJson { place: &of.place, message: &of.text };
@@ -152,6 +173,12 @@ fn json<'a>(contract: &'a Contract, model: &'a str) -> ContractJson<'a> {
             .map(|(symbol, argument)| ContractParameterJson { symbol, argument })
             .collect(),
         conditions: contract.conditions().iter().map(condition).collect(),
+        elements: contract
+            .elements()
+            .iter()
+            .map(|of| ContractElementJson { symbol: &of.symbol, argument: &of.argument, element: &of.text })
+            .collect(),
+        of_elements: contract.of_elements().iter().map(condition).collect(),
         unchecked: contract.unchecked().iter().map(unchecked).collect(),
         outputs: outputs.collect(),
         input_bytes: contract.input_bytes().map(dim),

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::rust::capitalized;
 use super::{FieldKind, FormulaWriter, SourceCheck, StructField};
 use crate::contract::names::identifier;
-use crate::contract::{Contract, Language};
+use crate::contract::{Contract, ContractElement, Language};
 
 /// Functions by name, in the order in which they are written. `NUMBER` stands for the type, and
 /// `NAME` for the name.
@@ -159,18 +159,30 @@ pub(super) fn source(contract: &Contract, title: &str) -> String {
         let value = formulas.call("number", &[&format!("{argument}[{axis}]")]);
         let _ = writeln!(body, "    const {number} {variable} = {value};");
     }
+    for ContractElement { argument, variable, .. } in &contract.elements {
+        let given = format!("{argument} != NULL");
+        let _ = writeln!(body, "    const {number} {variable} = {{{given} ? *{argument} : 0, {given}}};");
+    }
     let fields = formulas.fields();
     let checks = formulas.checks();
     if !checks.is_empty() {
         body.push_str("    int holds_;\n");
     }
     let exact = formulas.function("exact");
-    for SourceCheck { holds, text, place } in &checks {
+    for check in &checks {
+        let SourceCheck { holds, text, place, .. } = check;
+        let guard = check.guard(|variable| format!("{variable}.known"), " && ");
+        if let Some(guard) = &guard {
+            let _ = write!(body, "    if ({guard}) {{\n");
+        }
         let refused = literal(&format!("{text} ({place})"));
         let _ = writeln!(
             body,
             "    holds_ = {holds};\n    if (holds_ != 1) {{\n        return holds_ == 0 ? {refused} : {TOO_LARGE};\n    }}"
         );
+        if guard.is_some() {
+            body.push_str("    }\n");
+        }
     }
     let declared = declared(&fields, &exact, &mut body);
     let positive = formulas.positive_symbols();
@@ -217,6 +229,7 @@ pub(super) fn source(contract: &Contract, title: &str) -> String {
         .map(|input| format!("const int64_t {}[{}]", input.argument, input.shape.len()))
         .collect();
     arguments.extend(contract.parameters.iter().map(|(_, name)| format!("int64_t {name}")));
+    arguments.extend(contract.elements.iter().map(|of| format!("const int64_t *{}", of.argument)));
     arguments.push(format!("struct {prefix}_result *result_"));
     let _ = write!(
         text,

@@ -14,7 +14,7 @@ use std::str::FromStr;
 
 use gradus_core::{DType, Error, Result, text};
 
-use super::{Contract, ContractCondition, ContractInput, ContractOutput, OutputSize};
+use super::{Contract, ContractCondition, ContractElement, ContractInput, ContractOutput, OutputSize};
 use crate::dim::{Condition, Dim, Factor, Relation};
 
 /// A language that contracts are written in.
@@ -60,6 +60,17 @@ struct SourceCheck {
     holds: String,
     text: String,
     place: String,
+    /// Variables of elements that must be given for it to be checked.
+    given: Vec<String>,
+}
+
+impl SourceCheck {
+    /// The beginning of a statement that checks it where its elements are given: `if`, and for each
+    /// of them a test.
+    fn guard(&self, test: impl Fn(&str) -> String, and: &str) -> Option<String> {
+        let tests: Vec<_> = self.given.iter().map(|variable| test(variable)).collect();
+        (!tests.is_empty()).then(|| tests.join(and))
+    }
 }
 
 /// A field of the result.
@@ -224,10 +235,14 @@ impl<'a> FormulaWriter<'a> {
                     holds: self.call(Self::relation(Relation::Equal), &[&left, &right]),
                     text: text::escaped(&format!("size of axis {axis} of input \"{name}\" is {size}")).into(),
                     place: "the inputs".to_owned(),
+                    given: Vec::new(),
                 });
             }
         }
-        for ContractCondition { condition, when, text, place } in &contract.conditions {
+        for of in contract.conditions.iter().chain(&contract.of_elements) {
+            let ContractCondition { condition, when, text, place } = of;
+            let used = contract.used_symbols(&of.sides().collect::<Vec<_>>());
+            let given = contract.elements.iter().filter(|element| used.contains(&element.index));
             let holds = self.holds(condition);
             let holds = when.iter().rev().fold(holds, |holds, guard| {
                 let guard = self.holds(guard);
@@ -237,6 +252,7 @@ impl<'a> FormulaWriter<'a> {
                 holds,
                 text: text::escaped(text).into(),
                 place: text::escaped(place).into(),
+                given: given.map(|element| element.variable.clone()).collect(),
             });
         }
         checks
@@ -322,8 +338,9 @@ impl<'a> FormulaWriter<'a> {
         }
         let may_be_zero =
             |index: usize| contract.symbols.bounds_of_symbol(index).lower().is_none_or(|least| least < 1);
-        let variables: Vec<_> =
-            contract.variables.keys().copied().filter(|&index| may_be_zero(index)).collect();
+        let is_size = |index: &usize| contract.elements.iter().all(|element| element.index != *index);
+        let variables = contract.variables.keys().copied().filter(is_size);
+        let variables: Vec<_> = variables.filter(|&index| may_be_zero(index)).collect();
         variables.into_iter().map(|index| self.factor(Factor::Symbol(index), false)).collect()
     }
 
@@ -340,6 +357,11 @@ impl<'a> FormulaWriter<'a> {
         }
         for (symbol, argument) in self.contract.parameters() {
             lines.push(text::escaped(&format!("Argument {argument}: the symbol \"{symbol}\".")).into());
+        }
+        for ContractElement { argument, text, .. } in &self.contract.elements {
+            let line =
+                format!("Argument {argument}: {text}; conditions about it are checked where it is given.");
+            lines.push(text::escaped(&line).into());
         }
         for output in self.contract.outputs.iter().filter(|output| output.shape.is_none()) {
             lines.push(format!("Not known: {}", describe(self.contract, output)));

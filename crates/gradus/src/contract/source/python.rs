@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{FieldKind, FormulaWriter, SourceCheck, StructField};
-use crate::contract::{Contract, Language};
+use crate::contract::{Contract, ContractElement, Language};
 
 /// Functions by name, in the order in which they are written.
 const FUNCTIONS: [(&str, &str); 12] = [
@@ -136,12 +136,21 @@ pub(super) fn source(contract: &Contract, title: &str) -> String {
     for (_, name) in &contract.parameters {
         let _ = writeln!(body, "    {name} = _size({name})");
     }
+    for ContractElement { argument, variable, .. } in &contract.elements {
+        let _ = writeln!(body, "    {variable} = None if {argument} is None else _size({argument})");
+    }
     for (variable, argument, axis) in formulas.definitions() {
         let _ = writeln!(body, "    {variable} = {argument}[{axis}]");
     }
     let checks = formulas.checks();
-    for SourceCheck { holds, text, place } in &checks {
-        let _ = writeln!(body, "    _require({holds}, {}, {})", literal(text), literal(place));
+    for check in &checks {
+        let SourceCheck { holds, text, place, .. } = check;
+        let require = format!("    _require({holds}, {}, {})", literal(text), literal(place));
+        let guard = check.guard(|variable| format!("{variable} is not None"), " and ");
+        let _ = match guard {
+            Some(guard) => writeln!(body, "    if {guard}:\n    {require}"),
+            None => writeln!(body, "{require}"),
+        };
     }
     let fields = formulas.fields();
     let positive = formulas.positive_symbols();
@@ -194,6 +203,7 @@ pub(super) fn source(contract: &Contract, title: &str) -> String {
     let mut arguments: Vec<_> =
         contract.inputs.iter().map(|input| format!("{}: Sequence[int]", input.argument)).collect();
     arguments.extend(contract.parameters.iter().map(|(_, name)| format!("{name}: int")));
+    arguments.extend(contract.elements.iter().map(|of| format!("{}: int | None = None", of.argument)));
     let _ = write!(
         text,
         "\n@dataclass(frozen=True)\nclass Shapes:\n    \"\"\"Shapes and memory for sizes that the model \

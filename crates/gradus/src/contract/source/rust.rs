@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{FieldKind, FormulaWriter, SourceCheck, StructField};
-use crate::contract::{Contract, Language};
+use crate::contract::{Contract, ContractElement, Language};
 
 /// Functions by name, in the order in which they are written.
 const FUNCTIONS: [(&str, &str); 12] = [
@@ -81,12 +81,20 @@ fn require(holds: Option<bool>, condition: &'static str, place: &'static str) ->
 pub(super) fn source(contract: &Contract, title: &str) -> String {
     let mut formulas = FormulaWriter::new(contract, Language::Rust, "");
     let mut body = String::new();
+    for ContractElement { argument, variable, .. } in &contract.elements {
+        let _ = writeln!(body, "    let {variable} = {argument};");
+    }
     for (variable, argument, axis) in formulas.definitions() {
         let _ = writeln!(body, "    let {variable} = Some({argument}[{axis}]);");
     }
     let checks = formulas.checks();
-    for SourceCheck { holds, text, place } in &checks {
-        let _ = writeln!(body, "    require({holds}, {text:?}, {place:?})?;");
+    for check in &checks {
+        let SourceCheck { holds, text, place, .. } = check;
+        let require = format!("    require({holds}, {text:?}, {place:?})?;");
+        let _ = match check.guard(|variable| format!("{variable}.is_some()"), " && ") {
+            Some(guard) => writeln!(body, "    if {guard} {{\n    {require}\n    }}"),
+            None => writeln!(body, "{require}"),
+        };
     }
     let fields = formulas.fields();
     let positive = formulas.positive_symbols();
@@ -140,6 +148,7 @@ pub(super) fn source(contract: &Contract, title: &str) -> String {
         .map(|input| format!("{}: [i64; {}]", input.argument, input.shape.len()))
         .collect();
     arguments.extend(contract.parameters.iter().map(|(_, name)| format!("{name}: i64")));
+    arguments.extend(contract.elements.iter().map(|of| format!("{}: Option<i64>", of.argument)));
     let _ = write!(
         text,
         "/// Shapes and memory for these sizes of the inputs.\n///\n/// # Errors\n/// The condition that does not \
