@@ -20,6 +20,20 @@
 //! [`Model::convert`]. Set limits and register operators by [`OpenOptions`]. Options have public
 //! fields: start with their `default()` and set what differs.
 //!
+//! # Features
+//!
+//! All are on by default. Without any, a program opens and infers models, and builds in less time.
+//!
+//! | feature | adds |
+//! |---|---|
+//! | `run` | `Model::compile` and `Model::run`, `gpu`, and fills with wide vectors |
+//! | `convert` | `conversion` and `portability`; with `run`, `check` |
+//! | `fold` | `fold`, with `run` and `convert` |
+//!
+//! `cost` and `contract` come with `run` or `convert`.
+//!
+//! # Sequences
+//!
 //! Plan a sequence ([`seq`]) and fill it ([`fill`]):
 //!
 //! ```
@@ -33,16 +47,26 @@
 //! # Ok::<(), gradus::seq::RangeError>(())
 //! ```
 
+#![cfg_attr(
+    not(feature = "fold"),
+    allow(dead_code, unused_imports, reason = "parts that the build leaves out use them")
+)]
+
+#[cfg(all(feature = "run", feature = "convert"))]
 pub mod check;
 pub mod compare;
+#[cfg(any(feature = "run", feature = "convert"))]
 pub mod contract;
+#[cfg(feature = "convert")]
 pub mod conversion;
+#[cfg(any(feature = "run", feature = "convert"))]
 pub mod cost;
 mod declare;
 pub mod diff;
 mod encode;
 #[doc(hidden)]
 pub mod files;
+#[cfg(feature = "fold")]
 pub mod fold;
 /// Inference: what is given to it, and what it finds.
 pub mod infer {
@@ -53,7 +77,9 @@ pub mod infer {
     };
 }
 mod model;
+#[cfg(feature = "convert")]
 pub mod portability;
+#[cfg(feature = "run")]
 mod run;
 mod save;
 
@@ -77,6 +103,7 @@ use gradus_engine::{attributes, complex, constants, lowering, normalize, operato
 #[doc(hidden)]
 pub use gradus_formats as formats;
 pub use gradus_formats::{Files, InMemory};
+#[cfg(feature = "run")]
 pub use gradus_gpu as gpu;
 #[doc(hidden)]
 pub use gradus_kernels::prepared::Kernel;
@@ -91,6 +118,7 @@ pub use gradus_sequences as seq;
 pub use model::{Model, OpenOptions};
 pub use operator::{Call, Operator};
 pub use program::{NodeRun, RunOptions};
+#[cfg(feature = "run")]
 pub use run::{Outputs, Program};
 pub use source::Source;
 

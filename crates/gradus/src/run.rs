@@ -31,7 +31,9 @@ const _: () = {
     is_shared_by_threads::<Program>();
     is_shared_by_threads::<Outputs>();
     is_shared_by_threads::<gradus_engine::infer::Inference>();
+    #[cfg(feature = "fold")]
     is_shared_by_threads::<crate::fold::Folded>();
+    #[cfg(feature = "convert")]
     is_shared_by_threads::<crate::conversion::Converted>();
     is_shared_by_threads::<gradus_sequences::RangePlan>();
     is_shared_by_threads::<gradus_sequences::LinspacePlan>();
@@ -236,20 +238,6 @@ impl<'a> IntoIterator for &'a Outputs {
 
     fn into_iter(self) -> Self::IntoIter {
         self.iter()
-    }
-}
-
-impl Model {
-    /// The input of that name, which takes values.
-    pub(crate) fn given_input(&self, name: &str) -> Result<ValueId> {
-        let (id, source) = (self.input(name)?, self.source());
-        let is_listed = source.standard == Standard::Onnx && !has_default_inputs(source);
-        if is_listed && source.graph.constant(id).is_some() {
-            let what = format_args!("input \"{name}\"");
-            let wanted = "an input without initializer: files before IR version 4 list constants as inputs";
-            return Err(Error::mismatch(Kind::Usage, what, "a constant", wanted));
-        }
-        Ok(id)
     }
 }
 
