@@ -38,7 +38,7 @@ macro_rules! evaluated {
 /// An evaluation: without runs, that of operators by which models compute sizes.
 #[cfg(not(feature = "run"))]
 macro_rules! evaluated {
-    ($row:ident $column:ident generate::random $($rest:tt)*) => { $row };
+    ($row:ident $column:ident generate::random $($rest:tt)*) => { $row.left_out() };
     ($row:ident $column:ident control_flow $($rest:tt)*) => { $row.$column(control_flow $($rest)*) };
     ($row:ident $column:ident elementwise $($rest:tt)*) => { $row.$column(elementwise $($rest)*) };
     ($row:ident $column:ident generate $($rest:tt)*) => { $row.$column(generate $($rest)*) };
@@ -48,7 +48,7 @@ macro_rules! evaluated {
     ($row:ident $column:ident reduction $($rest:tt)*) => { $row.$column(reduction $($rest)*) };
     ($row:ident $column:ident sequence $($rest:tt)*) => { $row.$column(sequence $($rest)*) };
     ($row:ident $column:ident shape $($rest:tt)*) => { $row.$column(shape $($rest)*) };
-    ($row:ident $($rest:tt)*) => { $row };
+    ($row:ident $($rest:tt)*) => { $row.left_out() };
 }
 
 /// A graph of ONNX's operators, by which an operator is run or converted.
