@@ -124,7 +124,9 @@ impl<'e> Application<'e> {
             self.ids.resize(graph.values.len(), None);
         }
         for &id in &graph.inputs {
-            self.builder.define(new_name(names, &graph.value(id).name), Origin::Input)?;
+            let name = new_name(names, &graph.value(id).name);
+            self.builder.shared(name);
+            self.builder.define(name, Origin::Input)?;
         }
         self.constants(graph, edit, names)?;
         self.nodes(graph, &edit.nodes, names, false)?;
@@ -141,7 +143,9 @@ impl<'e> Application<'e> {
         for (id, constant) in &graph.constants {
             let name = &graph.value(*id).name;
             if !edit.dropped.contains(name) {
-                self.builder.constant(new_name(names, name), constant.clone())?;
+                let name = new_name(names, name);
+                self.builder.shared(name);
+                self.builder.constant(name, constant.clone())?;
             }
         }
         for step in &edit.nodes {
