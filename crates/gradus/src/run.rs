@@ -6,11 +6,10 @@ use std::ops::Index;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use gradus_core::graph::{Graph, Standard, ValueId};
+use gradus_core::graph::{Graph, ValueId};
 use gradus_core::{Element, Error, Kind, Limits, Result, Value};
 
 use crate::model::Model;
-use crate::normalize::has_default_inputs;
 use crate::program::{Compiler, GraphProgram, NodeRun, Replaces, RunOptions, RunState, Watch};
 
 /// A compiled model: compile it once by [`Model::compile`] and run it many times, from any thread.
