@@ -75,6 +75,19 @@ pub(crate) const SUITES: &[Suite] = &[
         tally.run(&mut packages()?);
         remove(&packages_folder()?)
     }),
+    suite(
+        "features",
+        "the library with each of its features alone, and inference without them",
+        |tally, _| {
+            for features in ["run", "convert", "run,convert"] {
+                let library =
+                    ["check", "-p", "gradus", "--lib", "--no-default-features", "--features", features];
+                tally.run(cargo().args(library));
+            }
+            tally.run(&mut of_package(&["-p", "gradus", "--no-default-features", "--test", "lean"], &[]));
+            Ok(())
+        },
+    ),
     suite("converted", "converted models, run by OpenVINO and ONNX Runtime", |tally, _| {
         let folder = fresh("converted")?;
         let variables = [

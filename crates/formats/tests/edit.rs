@@ -110,6 +110,17 @@ fn an_edit_of_nothing_changes_no_byte() {
 }
 
 #[test]
+fn graphs_of_edits_share_the_names_of_values() {
+    let before = read(&file().into()).graph;
+    let after = before.apply(&Edit::keeping(0..before.nodes().len()), None).unwrap();
+    assert_eq!(after.values().len(), before.values().len());
+    for value in after.values() {
+        let shared = before.values().iter().any(|old| Arc::ptr_eq(&old.name, &value.name));
+        assert!(shared, "{} is copied", value.name);
+    }
+}
+
+#[test]
 fn what_is_not_named_is_copied_byte_for_byte() {
     let mut edit = Edit::keeping([1, 2]);
     edit.nodes[0] = Step::Kept(Kept { node: 1, inputs: vec![(0, "k".into())], ..Kept::default() });

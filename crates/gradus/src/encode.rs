@@ -15,6 +15,7 @@ use crate::declare::{Telling, merged};
 use crate::fact::{Fact, TensorFact};
 use crate::model::Model;
 use crate::operators::OWN_DOMAIN as DOMAIN;
+use crate::program::{Compiler, RunOptions, RunState};
 use gradus_engine::infer::{InferOptions, Inference, Problem};
 
 /// Maximum number of bytes that readers of the format take: it counts them by signed numbers of 32
@@ -194,8 +195,10 @@ impl Model {
         builder.output("output");
         let mut alone = graph::Model::new(Standard::Onnx);
         alone.graph = builder.finish()?;
-        let outputs = self.options().from_source(alone).run::<&str, Tensor>([])?;
-        outputs["output"].tensor().cloned()
+        let options = RunOptions::default().within(self.limits());
+        let graph = &alone.graph;
+        let program = Compiler::new(&alone, &[], options).compile(graph, graph.outputs())?;
+        program.run(Vec::new(), &[], &mut RunState::new(&options))?[0].tensor().cloned()
     }
 }
 

@@ -50,6 +50,21 @@
 //!
 //! Options have public fields: start with their `default()` and set what differs.
 //!
+//! # Features
+//!
+//! All are on by default. Without any, a program opens and infers models, and builds in less time.
+//!
+//! | feature | adds |
+//! |---|---|
+//! | `run` | `Model::compile` and `Model::run`, `gpu`, and fills with wide vectors |
+//! | `convert` | `conversion` and `portability`; with `run`, `check` |
+//! | `fold` | `fold`, with `run` and `convert` |
+//!
+//! `cost` and `contract` come with `run` or `convert`. Without `run`, inference evaluates the
+//! operators by which models compute sizes; elements of other results are unknown, of constants too.
+//!
+//! # Sequences
+//!
 //! Plan a sequence ([`seq`]) and fill it ([`fill`]):
 //!
 //! ```
@@ -63,16 +78,26 @@
 //! # Ok::<(), gradus::seq::RangeError>(())
 //! ```
 
+#![cfg_attr(
+    not(feature = "fold"),
+    allow(dead_code, unused_imports, reason = "parts that the build leaves out use them")
+)]
+
+#[cfg(all(feature = "run", feature = "convert"))]
 pub mod check;
 pub mod compare;
+#[cfg(any(feature = "run", feature = "convert"))]
 pub mod contract;
+#[cfg(feature = "convert")]
 pub mod conversion;
+#[cfg(any(feature = "run", feature = "convert"))]
 pub mod cost;
 mod declare;
 pub mod diff;
 mod encode;
 #[doc(hidden)]
 pub mod files;
+#[cfg(feature = "fold")]
 pub mod fold;
 /// Inference: what is given to it, and what it finds.
 pub mod infer {
@@ -83,8 +108,11 @@ pub mod infer {
     };
 }
 mod model;
+#[cfg(feature = "convert")]
 pub mod portability;
+#[cfg(feature = "fold")]
 pub mod prove;
+#[cfg(feature = "run")]
 mod run;
 mod save;
 
@@ -108,6 +136,7 @@ use gradus_engine::{attributes, complex, constants, lowering, normalize, operato
 #[doc(hidden)]
 pub use gradus_formats as formats;
 pub use gradus_formats::{Files, InMemory};
+#[cfg(feature = "run")]
 pub use gradus_gpu as gpu;
 #[doc(hidden)]
 pub use gradus_kernels::prepared::Kernel;
@@ -122,6 +151,7 @@ pub use gradus_sequences as seq;
 pub use model::{Model, OpenOptions};
 pub use operator::{Call, Operator};
 pub use program::{NodeRun, RunOptions};
+#[cfg(feature = "run")]
 pub use run::{Outputs, Program};
 pub use source::Source;
 

@@ -16,7 +16,9 @@ use crate::files::{Folder, Spliced, map_within};
 use crate::normalize::has_default_inputs;
 use crate::operator::Operator;
 use crate::operators::TABLE;
+#[cfg(feature = "run")]
 use crate::program::RunOptions;
+#[cfg(feature = "run")]
 use crate::run::{Outputs, Program};
 use crate::save::is_same;
 use crate::source::Source;
@@ -382,6 +384,30 @@ impl Model {
         file.map_or_else(|| Ok(HashSet::new()), onnx::mentioned)
     }
 
+    /// The input of that name, which takes values.
+    pub(crate) fn given_input(&self, name: &str) -> Result<ValueId> {
+        let (id, source) = (self.input(name)?, self.source());
+        let is_listed = source.standard == Standard::Onnx && !has_default_inputs(source);
+        if is_listed && source.graph.constant(id).is_some() {
+            let what = format_args!("input \"{name}\"");
+            let wanted = "an input without initializer: files before IR version 4 list constants as inputs";
+            return Err(Error::mismatch(Kind::Usage, what, "a constant", wanted));
+        }
+        Ok(id)
+    }
+
+    /// The error with the model's file, if it has one.
+    pub(crate) fn in_file(&self, error: Error) -> Error {
+        match &self.file {
+            Some(file) => error.in_file(file.display()),
+            None => error,
+        }
+    }
+}
+
+/// Runs.
+#[cfg(feature = "run")]
+impl Model {
     /// Compiles the main graph as far as the outputs of those names need it: values of the graph,
     /// or the model's outputs if no names are given.
     ///
@@ -414,13 +440,5 @@ impl Model {
         inputs: impl IntoIterator<Item = (N, V)>,
     ) -> Result<Outputs> {
         self.compile(&[], &RunOptions::default())?.run(inputs)
-    }
-
-    /// The error with the model's file, if it has one.
-    pub(crate) fn in_file(&self, error: Error) -> Error {
-        match &self.file {
-            Some(file) => error.in_file(file.display()),
-            None => error,
-        }
     }
 }

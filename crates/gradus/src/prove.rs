@@ -6,8 +6,7 @@ use gradus_core::{Kind, Limits, Result};
 use gradus_proof::ProofOptions;
 pub use gradus_proof::{LawText, Proof, Side, Unproved, laws};
 
-use crate::check::{VerifyOptions, Witness};
-use crate::fold::verify::draws;
+use crate::check::{VerifyOptions, Witness, draws};
 use crate::model::Model;
 use gradus_engine::infer::Sizes;
 

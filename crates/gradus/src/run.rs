@@ -6,11 +6,10 @@ use std::ops::Index;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use gradus_core::graph::{Graph, Standard, ValueId};
+use gradus_core::graph::{Graph, ValueId};
 use gradus_core::{Element, Error, Kind, Limits, Result, Value};
 
 use crate::model::Model;
-use crate::normalize::has_default_inputs;
 use crate::program::{Compiler, GraphProgram, NodeRun, Replaces, RunOptions, RunState, Watch};
 
 /// A compiled model: compile it once by [`Model::compile`] and run it many times, from any thread.
@@ -31,7 +30,9 @@ const _: () = {
     is_shared_by_threads::<Program>();
     is_shared_by_threads::<Outputs>();
     is_shared_by_threads::<gradus_engine::infer::Inference>();
+    #[cfg(feature = "fold")]
     is_shared_by_threads::<crate::fold::Folded>();
+    #[cfg(feature = "convert")]
     is_shared_by_threads::<crate::conversion::Converted>();
     is_shared_by_threads::<gradus_sequences::RangePlan>();
     is_shared_by_threads::<gradus_sequences::LinspacePlan>();
@@ -236,20 +237,6 @@ impl<'a> IntoIterator for &'a Outputs {
 
     fn into_iter(self) -> Self::IntoIter {
         self.iter()
-    }
-}
-
-impl Model {
-    /// The input of that name, which takes values.
-    pub(crate) fn given_input(&self, name: &str) -> Result<ValueId> {
-        let (id, source) = (self.input(name)?, self.source());
-        let is_listed = source.standard == Standard::Onnx && !has_default_inputs(source);
-        if is_listed && source.graph.constant(id).is_some() {
-            let what = format_args!("input \"{name}\"");
-            let wanted = "an input without initializer: files before IR version 4 list constants as inputs";
-            return Err(Error::mismatch(Kind::Usage, what, "a constant", wanted));
-        }
-        Ok(id)
     }
 }
 

@@ -30,7 +30,7 @@ impl Level {
         all.into_iter().filter(|level| level.token().is_some()).collect()
     }
 
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(feature = "vectors", target_arch = "x86_64"))]
     fn token(self) -> Option<Token> {
         match self {
             Level::Portable => Some(Token::Fallback(Fallback::new())),
@@ -40,7 +40,7 @@ impl Level {
         }
     }
 
-    #[cfg(target_arch = "aarch64")]
+    #[cfg(all(feature = "vectors", target_arch = "aarch64"))]
     fn token(self) -> Option<Token> {
         match self {
             Level::Portable => Some(Token::Fallback(Fallback::new())),
@@ -49,7 +49,7 @@ impl Level {
         }
     }
 
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    #[cfg(not(all(feature = "vectors", any(target_arch = "x86_64", target_arch = "aarch64"))))]
     fn token(self) -> Option<Token> {
         (self == Level::Portable).then(|| Token::Fallback(Fallback::new()))
     }
@@ -63,11 +63,11 @@ impl Level {
 macro_rules! at_level {
     ($level:expr, $simd:pat => $work:expr) => {
         match $level {
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(feature = "vectors", target_arch = "x86_64"))]
             fearless_simd::Level::Avx512(simd) => at_level!(@in simd, $simd => $work),
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(feature = "vectors", target_arch = "x86_64"))]
             fearless_simd::Level::Avx2(simd) => at_level!(@in simd, $simd => $work),
-            #[cfg(target_arch = "aarch64")]
+            #[cfg(all(feature = "vectors", target_arch = "aarch64"))]
             fearless_simd::Level::Neon(simd) => at_level!(@in simd, $simd => $work),
             _ => {
                 let simd = fearless_simd::Fallback::new();

@@ -78,6 +78,8 @@ fn new_name<'n>(names: &'n Renames, name: &'n Arc<str>) -> &'n Arc<str> {
 struct Application<'e> {
     builder: Builder,
     version: Option<i64>,
+    /// By value of the graph that is edited, if its values keep their names: the value of that name.
+    ids: Vec<Option<ValueId>>,
     /// Names of nodes, each with the number of nodes of inner graphs that had it too. ONNX Runtime
     /// refuses two nodes of one name.
     taken: HashMap<Cow<'e, str>, usize>,
@@ -93,7 +95,7 @@ impl<'e> Application<'e> {
                 _ => None,
             }));
         }
-        Application { builder, version, taken }
+        Application { builder, version, ids: Vec::new(), taken }
     }
 
     /// The name of a node of an inner graph that stands in this one.
@@ -118,8 +120,13 @@ impl<'e> Application<'e> {
     fn graph(mut self, graph: &'e Graph, edit: &'e Edit, names: &Renames) -> Result<Graph> {
         let steps = edit.nodes.len();
         self.builder.reserve(steps);
+        if names.is_empty() {
+            self.ids.resize(graph.values.len(), None);
+        }
         for &id in &graph.inputs {
-            self.builder.define(new_name(names, &graph.value(id).name), Origin::Input)?;
+            let name = new_name(names, &graph.value(id).name);
+            self.builder.shared(name);
+            self.builder.define(name, Origin::Input)?;
         }
         self.constants(graph, edit, names)?;
         self.nodes(graph, &edit.nodes, names, false)?;
@@ -136,7 +143,9 @@ impl<'e> Application<'e> {
         for (id, constant) in &graph.constants {
             let name = &graph.value(*id).name;
             if !edit.dropped.contains(name) {
-                self.builder.constant(new_name(names, name), constant.clone())?;
+                let name = new_name(names, name);
+                self.builder.shared(name);
+                self.builder.constant(name, constant.clone())?;
             }
         }
         for step in &edit.nodes {
@@ -167,19 +176,17 @@ impl<'e> Application<'e> {
 
     fn kept(&mut self, graph: &'e Graph, kept: &'e Kept, names: &Renames, inlined: bool) -> Result<()> {
         let node = graph.nodes.get(kept.node).ok_or_else(other_graph)?;
-        let empty: Arc<str> = "".into();
-        let name = |changes: &'e [(usize, Arc<str>)], slot: usize, id: Option<ValueId>| {
-            let changed = changes.iter().find(|(other, _)| *other == slot).map(|(_, name)| name);
-            changed.or_else(|| id.map(|id| &graph.value(id).name))
+        let mut value = |changes: &[(usize, Arc<str>)], slot: usize, id: Option<ValueId>| {
+            if let Some((_, name)) = changes.iter().find(|(other, _)| *other == slot) {
+                let name = new_name(names, name);
+                return (!name.is_empty()).then(|| self.builder.shared(name));
+            }
+            self.value(graph, id?, names, inlined)
         };
-        let mut inputs = Slots::new();
-        for (slot, id) in node.inputs.iter().enumerate() {
-            let name = name(&kept.inputs, slot, *id).map_or(&empty, |name| new_name(names, name));
-            inputs.push((!name.is_empty()).then(|| self.builder.reference(name)));
-        }
+        let inputs = node.inputs.iter().enumerate();
+        let inputs = inputs.map(|(slot, id)| value(&kept.inputs, slot, *id)).collect();
         let outputs = node.outputs.iter().enumerate();
-        let outputs = outputs.map(|(slot, id)| name(&kept.outputs, slot, *id));
-        let outputs: Vec<_> = outputs.map(|name| name.map_or("", |name| &**new_name(names, name))).collect();
+        let outputs: Slots = outputs.map(|(slot, id)| value(&kept.outputs, slot, *id)).collect();
         let name = if inlined { self.fresh(&node.name) } else { node.name.clone() };
         let mut number = 0;
         let attributes = node.attributes.iter().map(|Attribute { name, content }| {
@@ -202,13 +209,28 @@ impl<'e> Application<'e> {
         let attributes = attributes.collect::<Result<_>>()?;
         let (operator, version, position) = (node.operator.clone(), node.version, node.position);
         let node = Node { name, operator, version, inputs, outputs: Slots::new(), attributes, position };
-        self.builder.push(node, &outputs)
+        self.builder.push_defining(node, outputs)
+    }
+
+    /// The value that has the name of one of a graph, which is the one that is edited or `inlined`
+    /// in it; none for an empty name.
+    fn value(&mut self, graph: &Graph, id: ValueId, names: &Renames, inlined: bool) -> Option<ValueId> {
+        let known = (!inlined).then(|| self.ids.get_mut(id.index())).flatten();
+        if let Some(Some(known)) = known {
+            return Some(*known);
+        }
+        let name = new_name(names, &graph.value(id).name);
+        let new = (!name.is_empty()).then(|| self.builder.shared(name));
+        if let Some(known) = known {
+            *known = new;
+        }
+        new
     }
 
     fn made(&mut self, made: &Made, names: &Renames) -> Result<()> {
         let input = |name: &Arc<str>| {
             let name = new_name(names, name);
-            (!name.is_empty()).then(|| self.builder.reference(name))
+            (!name.is_empty()).then(|| self.builder.shared(name))
         };
         let inputs = made.inputs.iter().map(input).collect();
         let [domain, overload] = [(); 2].map(|()| self.builder.intern(""));
@@ -228,7 +250,8 @@ impl<'e> Application<'e> {
     /// Says of values what the graph and the edit say of those of their names.
     fn declare(&mut self, graph: &Graph, edit: &Edit, names: &Renames) -> Result<()> {
         for info in &graph.values {
-            if edit.gone.contains(&info.name) {
+            let says_nothing = info.declared.is_none() && info.aliases.is_empty();
+            if says_nothing || edit.gone.contains(&info.name) {
                 continue;
             }
             if let Some(id) = self.builder.find(new_name(names, &info.name)) {

@@ -59,11 +59,20 @@ impl Builder {
 
     /// The value of that key, which is defined or will be.
     pub fn reference(&mut self, key: &str) -> ValueId {
+        self.value(key, || key.into())
+    }
+
+    /// The value of that key, which is defined or will be; a new one shares the memory of the key.
+    pub fn shared(&mut self, key: &Arc<str>) -> ValueId {
+        self.value(key, || key.clone())
+    }
+
+    fn value(&mut self, key: &str, owned: impl FnOnce() -> Arc<str>) -> ValueId {
         if let Some(&id) = self.keys.get(key) {
             return id;
         }
         let id = ValueId::of(self.graph.values.len());
-        let key: Arc<str> = key.into();
+        let key = owned();
         let info =
             ValueInfo { name: key.clone(), aliases: Vec::new(), declared: None, origin: Origin::Capture };
         self.graph.values.push(info);
@@ -79,7 +88,13 @@ impl Builder {
     /// [`Kind::Graph`] if it is defined already.
     pub fn define(&mut self, key: &str, origin: Origin) -> Result<ValueId> {
         let id = self.reference(key);
+        self.define_value(id, origin)?;
+        Ok(id)
+    }
+
+    fn define_value(&mut self, id: ValueId, origin: Origin) -> Result<()> {
         if std::mem::replace(&mut self.defined[id.index()], true) {
+            let key = &self.graph.value(id).name;
             let first = match self.graph.value(id).origin {
                 Origin::Node(node, _) => format!("by {}", self.graph.nodes[node].label(node)),
                 Origin::Input => "as an input".to_owned(),
@@ -91,7 +106,7 @@ impl Builder {
         if origin == Origin::Input {
             self.graph.inputs.push(id);
         }
-        Ok(id)
+        Ok(())
     }
 
     /// Makes the value of that key a constant; an input defined before gets it as its default.
@@ -148,7 +163,32 @@ impl Builder {
     ///
     /// # Errors
     /// [`Kind::Graph`] if an output is defined already.
-    pub fn push(&mut self, mut node: Node, outputs: &[&str]) -> Result<()> {
+    pub fn push(&mut self, node: Node, outputs: &[&str]) -> Result<()> {
+        let index = self.push_node(node);
+        for (slot, &key) in outputs.iter().enumerate() {
+            let output =
+                if key.is_empty() { None } else { Some(self.define(key, Origin::Node(index, slot))?) };
+            self.graph.nodes[index].outputs.push(output);
+        }
+        Ok(())
+    }
+
+    /// Adds a node, whose outputs are those values: they become defined. What its graphs capture is
+    /// looked up here.
+    ///
+    /// # Errors
+    /// [`Kind::Graph`] if an output is defined already.
+    pub fn push_defining(&mut self, node: Node, outputs: Slots) -> Result<()> {
+        let index = self.push_node(node);
+        for (slot, output) in outputs.iter().enumerate() {
+            output.map_or(Ok(()), |id| self.define_value(id, Origin::Node(index, slot)))?;
+        }
+        self.graph.nodes[index].outputs = outputs;
+        Ok(())
+    }
+
+    /// Adds a node without outputs, and returns its number.
+    fn push_node(&mut self, mut node: Node) -> usize {
         let index = self.graph.nodes.len();
         for attribute in &mut node.attributes {
             match &mut attribute.content {
@@ -158,12 +198,7 @@ impl Builder {
             }
         }
         self.graph.nodes.push(node);
-        for (slot, &key) in outputs.iter().enumerate() {
-            let output =
-                if key.is_empty() { None } else { Some(self.define(key, Origin::Node(index, slot))?) };
-            self.graph.nodes[index].outputs.push(output);
-        }
-        Ok(())
+        index
     }
 
     /// Adds a node of the standard's own domain, for graphs that are written in Rust.

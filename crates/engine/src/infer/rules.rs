@@ -81,8 +81,8 @@ pub fn resolve<'m>(
         return Resolved::None("the operator set of the model has no such operator");
     }
     // A node of a domain without a version is inferred in the newest form, and not evaluated.
-    let evaluates = row.is_evaluated() && node.version.is_some();
-    let signature = signature.filter(|_| standard == Standard::Onnx || evaluates);
+    let [evaluates, runs] = [row.is_evaluated(), row.runs()].map(|it| it && node.version.is_some());
+    let signature = signature.filter(|_| standard == Standard::Onnx || runs);
     Resolved::Rule { row, rule, signature, form: Form::of_node(standard, node), evaluates }
 }
 

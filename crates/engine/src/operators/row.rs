@@ -47,6 +47,8 @@ pub struct Row {
     pub real: Option<Function>,
     pub infer: Option<Rule>,
     pub eval: Option<Eval>,
+    /// True if the build leaves out its evaluation.
+    left_out: bool,
     /// Builds the operator from the function body by which the standard defines it.
     pub body: Option<Build>,
     /// Writes the graph of ONNX operators that a node stands for.
@@ -213,6 +215,7 @@ impl Row {
             real: None,
             infer: None,
             eval: None,
+            left_out: false,
             body: None,
             lower: None,
             partial: None,
@@ -278,10 +281,15 @@ impl Row {
         self.eval.is_some()
     }
 
+    /// Returns true if Gradus evaluates it, in this build or in those that run models.
+    pub fn runs(&self) -> bool {
+        self.is_evaluated() || self.left_out
+    }
+
     /// Returns true if it runs by the ONNX operators that it becomes, where they give OpenVINO's
     /// shapes.
     pub fn runs_by_conversion(&self) -> bool {
-        self.standard == Standard::OpenVino && !self.is_evaluated() && self.conversion.is_some()
+        self.standard == Standard::OpenVino && !self.runs() && self.conversion.is_some()
     }
 
     /// Returns true if it is converted by a graph of ONNX's operators, and run by it unless it has
@@ -463,6 +471,11 @@ impl Row {
     /// Evaluated by an operator that is built once from the node.
     pub const fn build(self, build: Build) -> Row {
         Row { eval: Some(Eval::Build(build)), ..self }
+    }
+
+    /// Evaluated in builds that run models, of which this is none.
+    pub const fn left_out(self) -> Row {
+        Row { left_out: true, ..self }
     }
 
     /// Built from the function body by which the standard defines the operator, where a run asks

@@ -20,6 +20,7 @@ use plan::{Schedule, SizeChoice, TimeBudget};
 pub use runtime::{NodeCheck, Runtime, RuntimeCheck};
 
 use crate::model::Model;
+use crate::operators::{self, Chance};
 use crate::program::RunOptions;
 use crate::run::Program;
 use gradus_engine::infer::{InferOptions, Sizes};
@@ -395,4 +396,18 @@ fn computed_by(graph: &Graph, id: ValueId) -> String {
         Origin::Node(index, _) => graph.nodes()[index].label(index),
         _ => "no node".to_owned(),
     }
+}
+
+/// Returns true if a model has a node that draws numbers at random.
+pub(crate) fn draws(model: &Model) -> bool {
+    let bodies = model.source().functions.iter().map(|function| &function.body);
+    std::iter::once(model.graph()).chain(bodies).any(|graph| is_random(model, graph))
+}
+
+/// Returns true if a node of a graph, or of one within, draws numbers at random.
+fn is_random(model: &Model, graph: &Graph) -> bool {
+    graph.nodes().iter().any(|node| {
+        let row = operators::row_of(model.source().standard, node);
+        row.is_some_and(|row| row.chance == Chance::Yes) || node.graphs().any(|inner| is_random(model, inner))
+    })
 }

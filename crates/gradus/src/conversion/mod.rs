@@ -22,6 +22,7 @@ mod interface;
 pub(crate) mod opset;
 mod search;
 mod variables;
+#[cfg(feature = "run")]
 mod verify;
 
 use std::collections::{BTreeMap, HashMap};
@@ -36,6 +37,7 @@ use gradus_engine::conversion::{
 };
 pub use report::{ConversionReport, Exactness, Note, Obstacle, Obstacles};
 pub use runtime::Runtime;
+#[cfg(feature = "run")]
 pub use verify::Verified;
 
 use crate::model::Model;

@@ -7,9 +7,8 @@ use gradus_core::graph::{Graph, ValueId};
 
 use super::{ConversionReport, Converted, Exactness, Note};
 use crate::check::plan::{PlannedRun, Schedule, TimeBudget, varied};
-use crate::check::{Compared, NO_TIME, OutputCheck, VerifyOptions, difference};
+use crate::check::{Compared, NO_TIME, OutputCheck, VerifyOptions, difference, draws};
 use crate::fact::Fact;
-use crate::fold::verify::draws;
 use crate::model::Model;
 use gradus_engine::infer::InferOptions;
 

@@ -11,10 +11,9 @@ use gradus_core::{DType, Error, Kind, Result};
 use super::RuleSet;
 use crate::check::accepted::Accepted;
 use crate::check::plan::{Draw, MAX_TRIES, SIZES, Schedule, SizeChoice, TimeBudget, binding, varied};
-use crate::check::{Compared, NO_TIME, OutputCheck, VerifyOptions, difference};
+use crate::check::{Compared, NO_TIME, OutputCheck, VerifyOptions, difference, draws};
 use crate::fact::{Fact, TensorFact};
 use crate::model::Model;
-use crate::operators::{self, Chance};
 use gradus_engine::infer::{InferOptions, nameless_axes, symbols_of_inputs};
 
 /// The compared models.
@@ -179,20 +178,6 @@ fn by_name(graph: &Graph) -> HashMap<&Arc<str>, Option<ValueId>> {
         values.entry(&graph.value(id).name).and_modify(only).or_insert(Some(id));
     }
     values
-}
-
-/// Returns true if a model has a node that draws numbers at random.
-pub(crate) fn draws(model: &Model) -> bool {
-    let bodies = model.source().functions.iter().map(|function| &function.body);
-    std::iter::once(model.graph()).chain(bodies).any(|graph| is_random(model, graph))
-}
-
-/// Returns true if a node of a graph, or of one within, draws numbers at random.
-fn is_random(model: &Model, graph: &Graph) -> bool {
-    graph.nodes().iter().any(|node| {
-        let row = operators::row_of(model.source().standard, node);
-        row.is_some_and(|row| row.chance == Chance::Yes) || node.graphs().any(|inner| is_random(model, inner))
-    })
 }
 
 /// Returns true if two facts say the same, as far as both say something. Of floats that rules may

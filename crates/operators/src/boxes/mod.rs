@@ -13,14 +13,20 @@
 pub mod detection_output;
 pub mod features;
 pub mod infer;
+#[cfg(any(feature = "run", feature = "convert"))]
 pub mod lowered;
 pub mod multiclass;
 pub mod openvino;
 pub mod priors;
 pub mod proposals;
+#[cfg(feature = "run")]
 pub mod regions;
+#[cfg(any(feature = "run", feature = "convert"))]
 pub mod rotated;
 pub mod samples;
+#[cfg(any(feature = "run", feature = "convert"))]
 pub mod suppression;
+#[cfg(any(feature = "run", feature = "convert"))]
 pub mod to_onnx;
+#[cfg(feature = "convert")]
 pub mod to_openvino;

@@ -5,6 +5,7 @@ pub mod binary;
 pub mod cast;
 pub mod extremes;
 pub mod infer;
+#[cfg(any(feature = "run", feature = "convert"))]
 pub mod lowered;
 pub mod mixed;
 pub mod openvino;
@@ -13,7 +14,9 @@ pub mod select;
 pub mod special;
 pub mod symbolic;
 pub mod text;
+#[cfg(any(feature = "run", feature = "convert"))]
 pub mod to_onnx;
+#[cfg(feature = "convert")]
 pub mod to_openvino;
 pub mod types;
 pub mod unary;

@@ -5,5 +5,7 @@ pub mod eval;
 pub mod infer;
 pub mod lowered;
 pub mod openvino;
+#[cfg(feature = "run")]
 pub mod random;
+#[cfg(feature = "convert")]
 pub mod to_openvino;

@@ -7,6 +7,7 @@ pub mod encode;
 pub mod features;
 pub mod infer;
 pub mod linear;
+#[cfg(any(feature = "run", feature = "convert"))]
 pub mod lowered;
 pub mod maps;
 mod samples;

@@ -7,6 +7,7 @@ use gradus_kernels::share_map;
 
 use crate::attributes::Attributes;
 use crate::floats::{Adding, Ring};
+use crate::normalization::infer::trains;
 use crate::normalize::Older;
 use crate::op::EvalContext;
 use crate::reduction::eval::groups;
@@ -113,18 +114,6 @@ pub fn group(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Ve
         }
     }
     Ok(vec![cx.rounded(0, &numbers)?])
-}
-
-/// Returns true if a `BatchNormalization` normalizes by the statistics of its batch.
-pub fn trains(attributes: &Attributes<'_>, outputs: usize) -> Result<bool> {
-    let form = attributes.form();
-    Ok(if form.is(Older::Training) {
-        !attributes.flag("is_test", false)?
-    } else if form.is(Older::TrainingByOutputs) {
-        outputs > 1
-    } else {
-        attributes.flag("training_mode", false)?
-    })
 }
 
 /// `BatchNormalization`, by given statistics or by those of the batch.

@@ -1,8 +1,8 @@
 //! Rules of normalizations: as the first input, with scales, shifts and statistics.
 
-use gradus_core::DType;
+use gradus_core::{DType, Result};
 
-use crate::attributes::required;
+use crate::attributes::{Attributes, required};
 use crate::dim::Dim;
 use crate::fact::{Dims, Fact};
 use crate::infer::{InferContext, InferResult};
@@ -87,4 +87,16 @@ pub fn batch_norm(cx: &mut InferContext<'_, '_>) -> InferResult {
         Fact::tensor(cx.dtype(input).or(cx.dtype(0)), features.clone())
     }));
     Ok(facts)
+}
+
+/// Returns true if a `BatchNormalization` normalizes by the statistics of its batch.
+pub fn trains(attributes: &Attributes<'_>, outputs: usize) -> Result<bool> {
+    let form = attributes.form();
+    Ok(if form.is(Older::Training) {
+        !attributes.flag("is_test", false)?
+    } else if form.is(Older::TrainingByOutputs) {
+        outputs > 1
+    } else {
+        attributes.flag("training_mode", false)?
+    })
 }

@@ -11,7 +11,7 @@ use crate::conversion::to_openvino::{numpy, say};
 use crate::conversion::writer::NewValue;
 use crate::indices::axis as axis_of;
 use crate::layout::to_openvino::flattened;
-use crate::normalization::eval::trains;
+use crate::normalization::infer::trains;
 use crate::normalize::Older;
 use crate::windows::to_openvino::by_channel;
 

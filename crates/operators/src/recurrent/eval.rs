@@ -14,13 +14,8 @@ use crate::floats::Sizes;
 use crate::matmul::eval::{products, swapped};
 use crate::op::EvalContext;
 use crate::quantization::eval::dynamically_quantized;
+use crate::recurrent::infer::QUANTIZED_LSTM;
 use crate::words;
-
-/// An LSTM whose weights are codes, in matrices of a row for each element that they multiply. The
-/// input, and the hidden state of each step, are quantized before their products: the state of each
-/// sample alone. ONNX Runtime quantizes the samples of a thread together, so that its results
-/// depend on the number of its threads.
-pub const QUANTIZED_LSTM: &str = "DynamicQuantizeLSTM";
 
 /// The activations of a direction, as the attributes name them, with the parameters that they use
 /// in their order.

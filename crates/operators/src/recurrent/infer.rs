@@ -3,8 +3,13 @@
 use crate::dim::Dim;
 use crate::fact::Fact;
 use crate::infer::{InferContext, InferResult};
-use crate::recurrent::eval::QUANTIZED_LSTM;
 use crate::words;
+
+/// An LSTM whose weights are codes, in matrices of a row for each element that they multiply. The
+/// input, and the hidden state of each step, are quantized before their products: the state of each
+/// sample alone. ONNX Runtime quantizes the samples of a thread together, so that its results
+/// depend on the number of its threads.
+pub const QUANTIZED_LSTM: &str = "DynamicQuantizeLSTM";
 
 /// Shapes of `RNN`, `GRU` and `LSTM`: outputs of all steps, and the last states.
 pub fn recurrent(cx: &mut InferContext<'_, '_>) -> InferResult {

@@ -1,7 +1,10 @@
 //! Recurrent networks: sequences, and cells, which are sequences of one step.
 
+#[cfg(feature = "run")]
 pub mod eval;
 pub mod infer;
 pub mod openvino;
+#[cfg(any(feature = "run", feature = "convert"))]
 pub mod to_onnx;
+#[cfg(any(feature = "run", feature = "convert"))]
 pub mod to_openvino;

@@ -2,7 +2,10 @@
 
 pub mod eval;
 pub mod infer;
+#[cfg(any(feature = "run", feature = "convert"))]
 pub mod lowered;
 pub mod openvino;
+#[cfg(any(feature = "run", feature = "convert"))]
 pub mod to_onnx;
+#[cfg(feature = "convert")]
 pub mod to_openvino;

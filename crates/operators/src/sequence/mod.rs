@@ -2,4 +2,5 @@
 
 pub mod eval;
 pub mod infer;
+#[cfg(feature = "convert")]
 pub mod to_openvino;

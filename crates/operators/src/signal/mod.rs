@@ -4,5 +4,7 @@ pub mod eval;
 pub mod infer;
 pub mod lowered;
 pub mod openvino;
+#[cfg(any(feature = "run", feature = "convert"))]
 pub mod to_onnx;
+#[cfg(feature = "convert")]
 pub mod to_openvino;

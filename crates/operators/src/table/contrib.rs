@@ -9,7 +9,7 @@ use crate::{
     contrib, elementwise, images, indexing, layout, matmul, normalization, range, recurrent, text, windows,
 };
 
-pub(super) const CONTRIB: &[Row] = &[
+pub(super) const CONTRIB: &[Row] = rows![
     onnx("SimplifiedLayerNormalization", Order)
         .works(Work::EachInput(Each::arithmetic(4)))
         .signatures_are(contrib::signatures::SIMPLIFIED)

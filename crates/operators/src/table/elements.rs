@@ -9,7 +9,7 @@ use crate::row::{Checked, Role, Row, ZeroSigns, onnx};
 use crate::words;
 use crate::work::{Each, OF_TEXTS, Work};
 
-pub(super) const ELEMENTS: &[Row] = &[
+pub(super) const ELEMENTS: &[Row] = rows![
     onnx("Abs", Exact)
         .zeros(ZeroSigns::Unseen)
         .unsigned()

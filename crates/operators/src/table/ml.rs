@@ -9,7 +9,7 @@ use crate::row::{Row, ml};
 use crate::words;
 use crate::work::{Each, Work};
 
-pub(super) const ML: &[Row] = &[
+pub(super) const ML: &[Row] = rows![
     ml("ArrayFeatureExtractor", Moved)
         .infer(infer::extract)
         .computes(features::eval::extract)

@@ -1,6 +1,9 @@
 //! The table of operators, a file for each standard and domain, and for their functions of
 //! elements, networks and sequences, sorted by name.
 
+#[macro_use]
+mod columns;
+
 mod contrib;
 mod elements;
 mod ml;

@@ -9,7 +9,7 @@ use crate::{
     windows,
 };
 
-pub(super) const NETWORKS: &[Row] = &[
+pub(super) const NETWORKS: &[Row] = rows![
     onnx("AffineGrid", Order)
         .works(Work::MatMul)
         .infer(images::infer::affine_grid)

@@ -9,7 +9,7 @@ use crate::{
     range, reduction, shape, signal, text,
 };
 
-pub(super) const ONNX: &[Row] = &[
+pub(super) const ONNX: &[Row] = rows![
     onnx("ArgMax", Chosen)
         .zeros(ZeroSigns::Unseen)
         .axis(0)

@@ -9,7 +9,7 @@ use crate::words;
 use crate::work::{Each, Work};
 use crate::{control_flow, elementwise, generate, indexing, layout, matmul, range, reduction, shape, signal};
 
-pub(super) const OPENVINO: &[Row] = &[
+pub(super) const OPENVINO: &[Row] = rows![
     openvino("Assign", Open)
         .works(Work::None)
         .infer(layout::reshaped::identity)

@@ -10,7 +10,7 @@ use crate::row::{Role, Row, openvino};
 use crate::words;
 use crate::work::{Each, OF_TEXTS, Work};
 
-pub(super) const OPENVINO_ELEMENTS: &[Row] = &[
+pub(super) const OPENVINO_ELEMENTS: &[Row] = rows![
     openvino("Abs", Exact)
         .same_as("Abs")
         .infer(elementwise::infer::abs)

@@ -2,7 +2,6 @@
 
 use crate::boxes::{detection_output, features, multiclass, priors, proposals, samples};
 use crate::images::{colors, yolo};
-use crate::losses::ctc_lowered;
 use crate::rounding::Rounding::{Chosen, Formula, Interpolated, Lowered, Moved, Open, Order};
 use crate::row::{Row, openvino};
 use crate::words;
@@ -12,7 +11,7 @@ use crate::{
     recurrent, signal, windows,
 };
 
-pub(super) const OPENVINO_NETWORKS: &[Row] = &[
+pub(super) const OPENVINO_NETWORKS: &[Row] = rows![
     openvino("AdaptiveAvgPool", Order)
         .works(Work::AdaptivePool(Each::arithmetic(1)))
         .infer(windows::openvino::adaptive_pool)
@@ -43,15 +42,15 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
     openvino("CTCGreedyDecoder", Lowered)
         .infer(losses::infer::by_mask)
         .computes(losses::ctc::decode_masked)
-        .lower(ctc_lowered::greedy_by_mask),
+        .lower(losses::ctc_lowered::greedy_by_mask),
     openvino("CTCGreedyDecoderSeqLen", Lowered)
         .infer(losses::infer::by_length)
         .computes(losses::ctc::decode)
-        .lower(ctc_lowered::greedy_by_length),
+        .lower(losses::ctc_lowered::greedy_by_length),
     openvino("CTCLoss", Formula)
         .infer(losses::infer::of_sequences)
         .computes(losses::ctc::ctc)
-        .lower(ctc_lowered::ctc_loss),
+        .lower(losses::ctc_lowered::ctc_loss),
     openvino("Col2Im", Order).infer(windows::infer::col2im_of_any_rank).becomes(
         "Col2Im",
         "floats: rounding",

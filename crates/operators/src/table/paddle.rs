@@ -1,9 +1,13 @@
 //! The operators of Paddle.
 
+#[cfg(feature = "convert")]
+use crate::dialects::paddle::convert;
+#[cfg(feature = "run")]
+use crate::dialects::paddle::ordering_eval;
 use crate::dialects::paddle::{
-    activations, any, array, arrays, carried, complex, convert, create, detection, fused, images, indexing,
-    layout, losses, making_arrays, many, math, matrices, maybe, normalization, one, ordering, ordering_eval,
-    patches, quantized, random, recurrent, rest, sequences, signature, spaces, suppression, windows,
+    activations, any, array, arrays, carried, complex, create, detection, fused, images, indexing, layout,
+    losses, making_arrays, many, math, matrices, maybe, normalization, one, ordering, patches, quantized,
+    random, recurrent, rest, sequences, signature, spaces, suppression, windows,
 };
 use crate::dialects::{elimination as eliminated, special as graphs};
 use crate::elementwise::special;
@@ -21,7 +25,7 @@ use crate::{control_flow, elementwise, lowering, words};
 /// where it is not that of the graph.
 macro_rules! lowered {
     ($($name:literal [$($input:expr),*] $(@[$($word:expr),*])? $lower:expr $(=> $compute:expr)? $(, $work:expr)?;)*) => {
-        pub(super) const LOWERED: &[Row] = &[$(
+        pub(super) const LOWERED: &[Row] = rows![$(
             paddle(Lowered, const { &[signature($name, const { &[$($input),*] })] })
                 .lowers($lower)
                 $(.words(&[$($word),*]))?
@@ -373,7 +377,7 @@ const fn matrices(signatures: &'static [Signature], rule: Rule, compute: Compute
     paddle(Order, signatures).infer(rule).computes(compute).works(Work::Elimination { parts: 1 })
 }
 
-pub(super) const PADDLE: &[Row] = &[
+pub(super) const PADDLE: &[Row] = rows![
     fourier(const { &[signature("fft_c2c", const { &[one("x")] })] }),
     fourier(const { &[signature("fft_c2r", const { &[one("x")] })] }),
     fourier(const { &[signature("fft_r2c", const { &[one("x")] })] }),
@@ -468,11 +472,7 @@ pub(super) const PADDLE: &[Row] = &[
     paddle(Moved, const { &[signature("assign_value", const { &[] })] })
         .lowers(create::assign_value)
         .holds_values(),
-    paddle(Open, sequences::ARANGE)
-        .sequence(Sequence::Range)
-        .infer(lowering::infer)
-        .build(sequences::arange)
-        .lower(create::arange),
+    paddle(Open, sequences::ARANGE).sequence(Sequence::Range).lowers(create::arange).build(sequences::arange),
     paddle(Moved, const { &[making_arrays("if", const { &[one("cond")] })] })
         .works(Work::Graphs)
         .infer(control_flow::infer::branch)

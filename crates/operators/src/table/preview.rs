@@ -5,7 +5,7 @@ use crate::rounding::Rounding::{Formula, Open};
 use crate::row::{Row, preview as row, training};
 use crate::words;
 
-pub(super) const PREVIEW: &[Row] = &[
+pub(super) const PREVIEW: &[Row] = rows![
     row("FlexAttention", Formula).infer(preview::flex_attention),
     training("Adagrad", Formula).infer(preview::adagrad),
     training("Adam", Formula).infer(preview::adam),

@@ -5,7 +5,7 @@ use crate::row::{Row, onnx};
 use crate::work::Work;
 use crate::{control_flow, sequence};
 
-pub(super) const SEQUENCES: &[Row] = &[
+pub(super) const SEQUENCES: &[Row] = rows![
     onnx("ConcatFromSequence", Moved)
         .works(Work::None)
         .infer(sequence::infer::concat_from_sequence)

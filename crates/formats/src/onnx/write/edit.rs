@@ -245,18 +245,29 @@ impl<'a> Editor<'a> {
     fn nodes(&self, place: &Place<'a, '_>, after: &Graph, number: u32) -> Result<(Splice, bool)> {
         let mut out = Splice::default();
         let mut same = place.nodes.len() == after.nodes().len();
+        let nodes = place.before.nodes();
+        let mut next = 0;
         for (index, node) in after.nodes().iter().enumerate() {
             let Some(at) = node.position else {
                 same = false;
                 out.message_of(number, |out| graph::node(out, after, node))?;
                 continue;
             };
-            let found = place.before.nodes().binary_search_by_key(&Some(at), |node| node.position);
+            // Those that stay are nearly all in the order of the file.
+            let is_next = nodes.get(next).is_some_and(|node| node.position == Some(at));
+            let by_position = || nodes.binary_search_by_key(&Some(at), |node| node.position);
+            let found = if is_next { Ok(next) } else { by_position() };
             let (stored, own) = match found {
                 Ok(found) => {
                     same &= found == index;
+                    next = found + 1;
                     let field = *place.nodes.get(found).ok_or_else(not_the_file)?;
-                    (Stored { at, field, node: place.before.nodes().get(found) }, true)
+                    let before = nodes.get(found).ok_or_else(not_the_file)?;
+                    if is_kept([place.before, after], [before, node]) {
+                        out.copy(field.start..field.end);
+                        continue;
+                    }
+                    (Stored { at, field, node: Some(before) }, true)
                 }
                 Err(_) => (self.stored(at)?, false),
             };
@@ -383,6 +394,20 @@ impl<'a> Editor<'a> {
         let found = all.binary_search_by_key(&at, |stored| stored.at).ok();
         found.and_then(|found| all.get(found).copied()).ok_or_else(not_the_file)
     }
+}
+
+/// Returns true if a node has the names in the graph after an edit that it has in the graph before,
+/// and no graph within that may differ.
+fn is_kept([before, after]: [&Graph; 2], [old, new]: [&Node; 2]) -> bool {
+    let is_same = |old: &Option<ValueId>, new: &Option<ValueId>| match (old, new) {
+        (Some(old), Some(new)) => before.value(*old).name == after.value(*new).name,
+        (old, new) => old.is_none() && new.is_none(),
+    };
+    let are_same = |old: &[Option<ValueId>], new: &[Option<ValueId>]| {
+        old.len() == new.len() && old.iter().zip(new).all(|(old, new)| is_same(old, new))
+    };
+    let named = old.name == new.name && old.graphs().next().is_none();
+    named && are_same(&old.inputs, &new.inputs) && are_same(&old.outputs, &new.outputs)
 }
 
 /// Lists the nodes and constants of a graph, and of those within.

@@ -1,4 +1,5 @@
 //! Activations, and what is added before them.
 
+#[cfg(feature = "run")]
 pub mod eval;
 pub mod lowered;

@@ -2,4 +2,5 @@
 
 pub mod infer;
 pub mod lowered;
+#[cfg(any(feature = "run", feature = "convert"))]
 pub mod lstm;

@@ -1,4 +1,5 @@
 //! Tokens: their search, and hashes.
 
+#[cfg(feature = "run")]
 pub mod eval;
 pub mod infer;

@@ -40,6 +40,7 @@ pub mod activations;
 pub mod arrays;
 pub mod attributes;
 pub mod complex;
+#[cfg(feature = "convert")]
 pub mod convert;
 pub mod create;
 pub mod detection;
@@ -52,6 +53,7 @@ pub mod math;
 pub mod matrices;
 pub mod normalization;
 pub mod ordering;
+#[cfg(feature = "run")]
 pub mod ordering_eval;
 pub mod patches;
 pub mod quantized;

@@ -1,4 +1,5 @@
 //! `LinearRegressor` and `LinearClassifier`.
 
 pub mod eval;
+#[cfg(any(feature = "run", feature = "convert"))]
 pub mod lowered;

@@ -1,4 +1,5 @@
 //! Support vector machines.
 
 pub mod eval;
+#[cfg(any(feature = "run", feature = "convert"))]
 pub mod lowered;

@@ -1,0 +1,80 @@
+//! Columns that a build without the features `run` and `convert` leaves out: the rows stay as they
+//! are, and what they are given for such a column is not compiled.
+
+/// A list of rows, each with its columns.
+macro_rules! rows {
+    [$($make:ident($($given:tt)*) $(.$column:ident($($value:tt)*))*),* $(,)?] => {
+        &[$({
+            let row = $make($($given)*);
+            $(let row = column!(row $column $($value)*);)*
+            row
+        }),*]
+    };
+}
+
+/// A row with one column more, if the build has it.
+macro_rules! column {
+    ($row:ident eval $($value:tt)*) => { evaluated!($row eval $($value)*) };
+    ($row:ident computes $($value:tt)*) => { evaluated!($row computes $($value)*) };
+    ($row:ident build $($value:tt)*) => { evaluated!($row build $($value)*) };
+    ($row:ident body $($value:tt)*) => { evaluated!($row body $($value)*) };
+    ($row:ident lower $($value:tt)*) => { written!($row lower $($value)*) };
+    ($row:ident becomes $($value:tt)*) => { written!($row becomes $($value)*) };
+    ($row:ident converts $($value:tt)*) => { converted!($row converts $($value)*) };
+    ($row:ident before $($value:tt)*) => { converted!($row before $($value)*) };
+    ($row:ident composed_before $($value:tt)*) => { converted!($row composed_before $($value)*) };
+    ($row:ident sampled_before $($value:tt)*) => { converted!($row sampled_before $($value)*) };
+    ($row:ident instead $($value:tt)*) => { converted!($row instead $($value)*) };
+    ($row:ident idle $($value:tt)*) => { converted!($row idle $($value)*) };
+    ($row:ident $column:ident $($value:tt)*) => { $row.$column($($value)*) };
+}
+
+/// An evaluation.
+#[cfg(feature = "run")]
+macro_rules! evaluated {
+    ($row:ident $column:ident $($value:tt)*) => { $row.$column($($value)*) };
+}
+
+/// An evaluation: without runs, that of operators by which models compute sizes.
+#[cfg(not(feature = "run"))]
+macro_rules! evaluated {
+    ($row:ident $column:ident generate::random $($rest:tt)*) => { $row.left_out() };
+    ($row:ident $column:ident control_flow $($rest:tt)*) => { $row.$column(control_flow $($rest)*) };
+    ($row:ident $column:ident elementwise $($rest:tt)*) => { $row.$column(elementwise $($rest)*) };
+    ($row:ident $column:ident generate $($rest:tt)*) => { $row.$column(generate $($rest)*) };
+    ($row:ident $column:ident indexing $($rest:tt)*) => { $row.$column(indexing $($rest)*) };
+    ($row:ident $column:ident layout $($rest:tt)*) => { $row.$column(layout $($rest)*) };
+    ($row:ident $column:ident range $($rest:tt)*) => { $row.$column(range $($rest)*) };
+    ($row:ident $column:ident reduction $($rest:tt)*) => { $row.$column(reduction $($rest)*) };
+    ($row:ident $column:ident sequence $($rest:tt)*) => { $row.$column(sequence $($rest)*) };
+    ($row:ident $column:ident shape $($rest:tt)*) => { $row.$column(shape $($rest)*) };
+    ($row:ident $($rest:tt)*) => { $row.left_out() };
+}
+
+/// A graph of ONNX's operators, by which an operator is run or converted.
+#[cfg(any(feature = "run", feature = "convert"))]
+macro_rules! written {
+    ($row:ident $column:ident $($value:tt)*) => { $row.$column($($value)*) };
+}
+
+/// A graph of ONNX's operators, by which an operator is run or converted: none.
+#[cfg(not(any(feature = "run", feature = "convert")))]
+macro_rules! written {
+    ($row:ident $($rest:tt)*) => {
+        $row
+    };
+}
+
+/// A conversion to OpenVINO, or to another operator set.
+#[cfg(feature = "convert")]
+macro_rules! converted {
+    ($row:ident $column:ident $($value:tt)*) => { $row.$column($($value)*) };
+}
+
+/// A conversion to OpenVINO, or to another operator set: none.
+#[cfg(not(feature = "convert"))]
+macro_rules! converted {
+    ($row:ident $($rest:tt)*) => {
+        $row
+    };
+}
