@@ -366,8 +366,8 @@ impl<'a> DescReader<'a, '_> {
     fn rename(&mut self, scope: &mut BlockScope, operation: &OpDesc<'a>, row: &Renamed) -> Result<()> {
         let mut inputs = Vec::new();
         let mut attributes = Vec::new();
-        for slot in row.inputs {
-            match *slot {
+        for slot in row.inputs() {
+            match slot {
                 Argument::Of(name) => {
                     let values = operation.values(name);
                     inputs.extend(values.iter().map(|name| Some(current(scope, name))));
@@ -391,13 +391,13 @@ impl<'a> DescReader<'a, '_> {
             }
         }
         let all = operation.attribute("reduce_all").is_some() && operation.int("reduce_all") == Some(1);
-        for (old, new) in row.attributes.iter().filter(|(_, new)| !(all && *new == "axis")) {
+        for (old, new) in row.attributes().filter(|(_, new)| !(all && *new == "axis")) {
             let Some(content) = operation.attribute(old).and_then(|content| typed(new, content)) else {
                 continue;
             };
             // An attribute for each element type, of which one is no empty list.
-            match attributes.iter_mut().find(|attribute: &&mut Attribute| &*attribute.name == *new) {
-                None => attributes.push(Attribute { name: (*new).into(), content }),
+            match attributes.iter_mut().find(|attribute: &&mut Attribute| &*attribute.name == new) {
+                None => attributes.push(Attribute { name: new.into(), content }),
                 Some(first) if is_empty(&first.content) => first.content = content,
                 Some(_) => {}
             }
@@ -418,8 +418,8 @@ impl<'a> DescReader<'a, '_> {
             name => name,
         };
         let mut outputs = Vec::new();
-        for wanted in row.outputs {
-            let slots = operation.outputs.iter().filter(|(slot, _)| slot == wanted);
+        for wanted in row.outputs() {
+            let slots = operation.outputs.iter().filter(|(slot, _)| *slot == wanted);
             outputs.extend(slots.flat_map(|(_, values)| values.iter().copied()));
         }
         self.node(scope, operation.span, ("", name), &inputs, &outputs, attributes)?;
@@ -847,7 +847,7 @@ fn backwards_to_the_first(attributes: &mut [Attribute]) {
 
 /// Returns true if PIR's operator means the same: it has all inputs.
 fn keeps_meaning(row: &Renamed, operation: &OpDesc<'_>) -> bool {
-    row.without.iter().all(|name| operation.values(name).is_empty())
+    row.without().all(|name| operation.values(name).is_empty())
 }
 
 /// The content of an attribute of PIR: element types are names there.

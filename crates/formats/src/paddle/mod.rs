@@ -26,7 +26,6 @@ mod json;
 mod names;
 mod parameters;
 mod pir;
-mod slots;
 mod types;
 
 pub use desc::read_desc;
