@@ -580,18 +580,16 @@ fn sizes_beyond_64_bits_are_refused_before_they_are_multiplied() {
     let most = 1 << 62;
     let ints = |name, values: &[i64]| vec![(name, Content::Ints(values.to_vec().into()))];
     let models = [[most, 4], [1 << 33, 1 << 33], [1 << 20, 1 << 20]].map(|block| {
-        Sketch::new()
-            .input("x", DType::F32, &["n", "c", "l"])
+        Sketch::of("x: float32[n, c, l]")
             .ints("image", &[most, 5])
             .ints("block", &block)
             .with("Col2Im", &["x", "image", "block"], &["y"], ints("dilations", &[most, most]))
-            .output("y", DType::F32, &["", "", "", ""])
+            .text("return y: float32[, , , ]")
             .model()
     });
-    let pool = Sketch::new()
-        .input("x", DType::F32, &["n", "c", "h", "w"])
+    let pool = Sketch::of("x: float32[n, c, h, w]")
         .with("LpPool", &["x"], &["y"], ints("kernel_shape", &[1 << 40, 1 << 40]))
-        .output("y", DType::F32, &["", "", "", ""])
+        .text("return y: float32[, , , ]")
         .model();
     for model in &models {
         assert!(convert(model).is_err());

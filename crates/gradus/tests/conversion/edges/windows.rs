@@ -204,14 +204,14 @@ fn conditions_of_openvino_have_one_axis_at_most() {
     for (rank, reshapes) in [(0, false), (1, false), (2, true), (3, true)] {
         let names = vec!["1"; rank];
         let branch = |operator: &str| {
-            Sketch::nested().node(operator, &["x"], &["own"]).output("own", DType::F32, &["2"]).graph()
+            Sketch::nested().node(operator, &["x"], &["own"]).text("return own: float32[2]").graph()
         };
         let attributes = vec![("then_branch", branch("Neg")), ("else_branch", branch("Abs"))];
         let model = Sketch::new()
             .input("condition", DType::Bool, &names)
-            .input("x", DType::F32, &["2"])
+            .text("x: float32[2]")
             .with("If", &["condition"], &["y"], attributes)
-            .output("y", DType::F32, &["2"])
+            .text("return y: float32[2]")
             .model();
         let converted = convert(&model).unwrap();
         assert_eq!(operators(&converted).contains(&"Reshape"), reshapes, "rank {rank}");
