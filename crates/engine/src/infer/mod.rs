@@ -556,12 +556,12 @@ fn with_symbols(pass: &mut Pass<'_>, name: &str, fact: Fact) -> Fact {
     use gradus_core::DType;
 
     use crate::fact::{Elements, TensorFact};
-    const MOST: usize = 8;
+    const MAX_LEN: usize = 8;
     let Fact::Tensor(tensor) = &fact else { return fact };
     let whole = matches!(tensor.dtype, Some(DType::I64 | DType::I32));
     let count = match tensor.dims.as_deref() {
         Some([]) => Some(1),
-        Some([Dim::Known(len)]) => usize_of_i64(*len).filter(|&len| len <= MOST),
+        Some([Dim::Known(len)]) => usize_of_i64(*len).filter(|&len| len <= MAX_LEN),
         _ => None,
     };
     let Some(count) = count.filter(|_| whole) else { return fact };
