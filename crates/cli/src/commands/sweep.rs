@@ -27,7 +27,7 @@ pub(super) struct Sweep {
 
 /// The form in which costs are printed.
 #[derive(Clone, Copy)]
-pub(super) struct Form {
+pub(super) struct CostForm {
     pub(super) json: bool,
     pub(super) plot: bool,
 }
@@ -94,7 +94,7 @@ impl Sweep {
         model: &Model,
         options: &InferOptions,
         name: String,
-        form: Form,
+        form: CostForm,
         out: &mut dyn Write,
     ) -> Result<(), Failure> {
         let mut options = options.clone();

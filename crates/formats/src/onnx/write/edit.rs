@@ -116,12 +116,12 @@ struct Editor<'a> {
     file: ByteSpan<'a>,
     model: &'a Model,
     /// Nodes and constants of all graphs, in the order of the file: found when they are needed.
-    elsewhere: OnceCell<Vec<Stored<'a, 'a>>>,
+    elsewhere: OnceCell<Vec<StoredItem<'a, 'a>>>,
 }
 
 /// A node or a constant where it stands in the file.
 #[derive(Clone, Copy)]
-struct Stored<'a, 'g> {
+struct StoredItem<'a, 'g> {
     at: Position,
     field: Field<'a>,
     /// The node, if it is one.
@@ -256,7 +256,7 @@ impl<'a> Editor<'a> {
                 Ok(found) => {
                     same &= found == index;
                     let field = *place.nodes.get(found).ok_or_else(not_the_file)?;
-                    (Stored { at, field, node: place.before.nodes().get(found) }, true)
+                    (StoredItem { at, field, node: place.before.nodes().get(found) }, true)
                 }
                 Err(_) => (self.stored(at)?, false),
             };
@@ -272,7 +272,13 @@ impl<'a> Editor<'a> {
     }
 
     /// A node of the file; nothing if it is as it stands there, and a field of the same number.
-    fn node(&self, stored: &Stored<'a, '_>, own: bool, node: &Node, graph: &Graph) -> Result<Option<Splice>> {
+    fn node(
+        &self,
+        stored: &StoredItem<'a, '_>,
+        own: bool,
+        node: &Node,
+        graph: &Graph,
+    ) -> Result<Option<Splice>> {
         let span = stored.field.span()?;
         let before = stored.node.ok_or_else(not_the_file)?;
         let name =
@@ -361,7 +367,7 @@ impl<'a> Editor<'a> {
     }
 
     /// The node or constant that stands there, in any graph.
-    fn stored(&self, at: Position) -> Result<Stored<'a, 'a>> {
+    fn stored(&self, at: Position) -> Result<StoredItem<'a, 'a>> {
         if self.elsewhere.get().is_none() {
             let mut all = Vec::new();
             let mut functions = self.model.functions.iter();
@@ -387,7 +393,7 @@ impl<'a> Editor<'a> {
 
 /// Lists the nodes and constants of a graph, and of those within.
 fn collect<'a>(
-    into: &mut Vec<Stored<'a, 'a>>,
+    into: &mut Vec<StoredItem<'a, 'a>>,
     span: ByteSpan<'a>,
     graph: &'a Graph,
     numbers: &Numbers,
@@ -397,12 +403,12 @@ fn collect<'a>(
         let field = field?;
         if field.number == numbers.node {
             let node = nodes.next().ok_or_else(not_the_file)?;
-            into.push(Stored { at: field.span()?.position(), field, node: Some(node) });
+            into.push(StoredItem { at: field.span()?.position(), field, node: Some(node) });
             for (span, graph) in graphs_of(field.span()?)?.into_iter().zip(node.graphs()) {
                 collect(into, span, graph, &GRAPH)?;
             }
         } else if numbers.constants.contains(&field.number) {
-            into.push(Stored { at: field.span()?.position(), field, node: None });
+            into.push(StoredItem { at: field.span()?.position(), field, node: None });
         }
     }
     Ok(())
