@@ -20,7 +20,6 @@
 mod attribute;
 mod choices;
 mod desc;
-mod desc_parts;
 mod fields;
 mod json;
 mod names;
