@@ -16,6 +16,7 @@
 //! | `openvino.rs` | operators of OpenVINO that mean something else than ONNX's |
 //! | `to_onnx.rs`, `to_openvino.rs` | the operators of the other standard |
 
+#![forbid(unsafe_code)]
 #![allow(
     missing_docs,
     clippy::implicit_hasher,
