@@ -17,6 +17,7 @@ use crate::signals;
 /// Assumptions about sizes: ranges of symbols, whether none is empty, and conditions.
 pub(crate) type GivenAssumptions = (BTreeMap<String, (i64, Option<i64>)>, bool, Vec<String>);
 
+/// Assumptions about sizes as Python gives them.
 pub(crate) fn assumptions((ranges, nonempty, conditions): GivenAssumptions) -> SizeAssumptions {
     SizeAssumptions { ranges, conditions, nonempty }
 }
@@ -24,6 +25,7 @@ pub(crate) fn assumptions((ranges, nonempty, conditions): GivenAssumptions) -> S
 /// Sizes of inputs as Python gives them: numbers of symbols, shapes, and assumptions.
 pub(crate) type GivenSizes<'py> = (Bound<'py, PyDict>, Bound<'py, PyDict>, GivenAssumptions);
 
+/// Sizes of inputs as Python gives them.
 pub(crate) fn said_of_inputs((dims, shapes, assumed): GivenSizes<'_>) -> PyResult<Sizes> {
     Ok(Sizes { dims: numbers(Some(&dims))?, inputs: given_shapes(&shapes)?, assume: assumptions(assumed) })
 }
@@ -32,6 +34,7 @@ pub(crate) fn said_of_inputs((dims, shapes, assumed): GivenSizes<'_>) -> PyResul
 pub(crate) type ComparedOutput =
     (String, u64, u64, Option<u64>, f64, Option<(u64, String, String)>, Option<(String, String)>);
 
+/// Fields of the comparison of an output.
 pub(crate) fn compared(output: OutputCheck) -> ComparedOutput {
     let ulps = Some(output.ulps).filter(|&ulps| ulps < u64::MAX);
     let first = output.first.map(|it| (it.index, it.before, it.after));

@@ -105,6 +105,7 @@ impl SpaceCall<'_, '_> {
         Ok(Planned::One(Recipe { form, start, stop, third: base, num, endpoint, dtype, profile }))
     }
 
+    /// The elements as a new array, or in `out`, or in the memory of a device.
     pub(crate) fn array<'py>(
         &self,
         py: Python<'py>,
@@ -143,6 +144,7 @@ impl SpaceCall<'_, '_> {
         }
     }
 
+    /// The plan of one sequence.
     pub(crate) fn plan(&self, py: Python<'_>) -> PyResult<Plan> {
         Plan::of(self.recipe(py)?)
     }

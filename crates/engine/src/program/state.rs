@@ -166,6 +166,7 @@ impl RunState {
         Ok(())
     }
 
+    /// Raises the peak to the bytes in use.
     pub(super) fn note_peak(&self) {
         self.peak.set(self.peak.get().max(self.in_use()));
     }
