@@ -79,7 +79,7 @@ pub(crate) struct Infer {
     #[arg(short, long, value_name = "FILE|DIR")]
     pub(crate) output: Option<PathBuf>,
 
-    /// Copy files of constants beside an output with the names that the model gives them, not with
+    /// Copy files of constants next to an output with the names that the model gives them, not with
     /// names that come from the output's.
     #[arg(long, requires = "output")]
     pub(crate) keep_names: bool,

@@ -48,11 +48,11 @@ pub(crate) struct FoldArgs {
     pub(crate) models: Vec<PathBuf>,
 
     /// Where the folded model goes: a file, or a folder, which several models need. An OpenVINO
-    /// model is a .xml file, and a .bin file beside it.
+    /// model is a .xml file, and a .bin file next to it.
     #[arg(short, long, value_name = "FILE|DIR", required_unless_present = "list_rules")]
     pub(crate) output: Option<PathBuf>,
 
-    /// Copy files of constants beside an output with the names that the model gives them, not with
+    /// Copy files of constants next to an output with the names that the model gives them, not with
     /// names that come from the output's.
     #[arg(long, requires = "output")]
     pub(crate) keep_names: bool,

@@ -923,7 +923,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "transposed-convolution-of-given-pads",
         operators: &["ConvTranspose"],
-        condition: "pads are given beside output_shape",
+        condition: "pads are given together with output_shape",
         results: ["computes pads from the shape", "takes the pads", "takes the pads"],
         applies: |node| {
             let pads =
@@ -968,7 +968,7 @@ pub(super) const RULES: &[Rule] = &[
         operators: &["Unique"],
         condition: "an element is NaN",
         results: [
-            "takes elements beside NaN as equal to it",
+            "takes elements next to NaN as equal to it",
             "takes every NaN as another element",
             "takes all NaN as one element",
         ],

@@ -267,7 +267,7 @@ fn pool(l: &mut Lowering<'_>) -> Result<(NewAttributes, LoweredValue)> {
             _ => None,
         };
         if let Some(of) = of {
-            let why = format!("the last window starts behind the padded data, where no {of} is defined");
+            let why = format!("the last window starts after the padded data, where no {of} is defined");
             return Err(cannot(why));
         }
         let dtype = l.dtype_of(0)?;
@@ -302,7 +302,7 @@ fn outer_pads(l: &mut Lowering<'_>, kernel: &[i64]) -> Result<Option<Vec<i64>>> 
             continue;
         }
         let Some(size) = l.known_size(0, axis + 2) else {
-            l.edges("ONNX does not count a last window that starts behind the end");
+            l.edges("ONNX does not count a last window that starts after the end");
             continue;
         };
         let inside = size.saturating_add(begins[axis]);
