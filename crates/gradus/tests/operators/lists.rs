@@ -69,3 +69,22 @@ fn no_list_of_operators_stands_outside_the_tables() {
     let listed: BTreeMap<_, _> = LISTED.iter().map(|(file, lists, _)| ((*file).to_owned(), *lists)).collect();
     assert_eq!(found, listed, "lists of four or more operators, by file");
 }
+
+/// Operators that a standard defines and Gradus does not infer, run or convert, and which of these.
+const MISSING: &[(&str, &str, &str)] = &[];
+
+/// A row that is only a name compiles. Where the other standard has no equivalent, it says so.
+#[test]
+fn every_row_is_inferred_run_and_converted() {
+    let mut found = BTreeSet::new();
+    for row in operators::all().filter(|row| !row.is_lowered()) {
+        let runs = row.is_evaluated() || row.runs_by_conversion();
+        let converts = row.conversion().is_some() || row.lack.is_some();
+        for (is_there, what) in [(row.is_inferred(), "inferred"), (runs, "run"), (converts, "converted")] {
+            if !is_there {
+                found.insert((row.standard.name(), row.name, what));
+            }
+        }
+    }
+    assert_eq!(found, MISSING.iter().copied().collect());
+}
