@@ -176,7 +176,7 @@ pub(crate) struct CostArgs {
     pub(crate) align: u64,
 
     /// Print the largest value of the only symbol without a number at which constants, inputs and
-    /// values take at most so many bytes at one time: 500MB, 24GiB.
+    /// values take at most this number of bytes at one time: 500MB, 24GiB.
     #[arg(long, value_name = "BYTES", value_parser = bytes, group = "placed")]
     pub(crate) fit: Option<u64>,
 

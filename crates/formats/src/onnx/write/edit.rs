@@ -99,7 +99,7 @@ const FUNCTION: Numbers = Numbers {
 struct SplicedFields(Vec<(u32, Splice)>);
 
 impl SplicedFields {
-    /// Puts a field behind the last of its number, or behind those that come before it in the
+    /// Puts a field after the last of its number, or after those that come before it in the
     /// format.
     fn insert(&mut self, number: u32, content: Splice) {
         if content.is_empty() {
