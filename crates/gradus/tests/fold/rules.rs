@@ -56,7 +56,6 @@ fn binary(operator: &str, value: f32) -> Model {
     end(scalar("c", value)(x(n)).node(operator, &["x", "c"], &["t"]), n)
 }
 
-#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn moves() -> Vec<Pattern> {
     let (n, cube) = (&["n", "3"][..], &["2", "3", "4"][..]);
     vec![
@@ -144,7 +143,6 @@ fn moves() -> Vec<Pattern> {
     ]
 }
 
-#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn values() -> Vec<Pattern> {
     let n = &["n", "3"][..];
     let bools = || Sketch::new().input("x", DType::Bool, n);
@@ -289,7 +287,6 @@ fn averages() -> Model {
     )
 }
 
-#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn fused() -> Vec<Pattern> {
     let image = || {
         Sketch::of("x: float32[n, 2, 5, 5]")
