@@ -3,6 +3,8 @@
 mod dims;
 mod models;
 mod names;
+mod rewrites;
+mod runs;
 mod sequences;
 mod sizes;
 
@@ -15,9 +17,11 @@ use names::{Named, any, command_names, shell, shells, subjects};
 
 pub(crate) use dims::{Dialect, Dim};
 pub(crate) use models::{
-    CheckArgs, ConvertArgs, CostArgs, Devices, Diagram, DiffArgs, Emit, FleetArgs, FoldArgs, GraphArgs, ProveArgs,
-    Infer, Ops, ReportArgs, RunArgs, RuntimeName, Show, Target,
+    CheckArgs, CostArgs, Devices, Diagram, DiffArgs, Emit, FleetArgs, GraphArgs, Infer, Ops, ProveArgs, ReportArgs,
+    Show,
 };
+pub(crate) use rewrites::{ConvertArgs, FoldArgs, RuntimeName, Target};
+pub(crate) use runs::RunArgs;
 pub(crate) use sequences::{
     Call, CompareArgs, Geomspace, Linspace, Logspace, OutArgs, RangeArgs, RangeArguments, SequenceArgs,
     SpaceArguments, TypesArgs,

@@ -13,7 +13,7 @@ mod sketch;
 use std::path::Path;
 
 use common::{fails, gradus, misused, prints};
-use gradus::{DType, Shape, Tensor};
+use gradus::{Shape, Tensor};
 use scratch::Scratch;
 use sketch::Sketch;
 use snapbox::str;
@@ -117,12 +117,9 @@ error: OUT/p.onnx: input "tokens" is int64[1, 2], expected int64[batch, 3]
 #[test]
 fn nodes_that_read_computed_weights_are_named() {
     let scratch = Scratch::new("fold-weights");
-    let model = Sketch::new()
-        .input("x", DType::F32, &["n", "3"])
+    let model = Sketch::of("x: float32[n, 3]")
         .constant("w", Tensor::from_vec(Shape::new(vec![2, 3]).unwrap(), vec![0.5f32; 6]).unwrap())
-        .node("Transpose", &["w"], &["t"])
-        .node("MatMul", &["x", "t"], &["y"])
-        .output("y", DType::F32, &["n", "2"])
+        .text("t = Transpose(w); y = MatMul(x, t); return y: float32[n, 2]")
         .model();
     model.save(scratch.file("m.onnx")).unwrap();
     let fold = |more: &[&str]| {
@@ -303,13 +300,11 @@ fn outputs_are_compared_before_anything_is_written() {
     let scratch = Scratch::new("fold-verify");
     let [from, to] = ["m.onnx", "o.onnx"].map(|name| scratch.file(name));
     // Random indices are 0 and 1, and one of these is beyond the axis.
-    let model = Sketch::new()
-        .input("x", DType::F32, &["1", "4"])
-        .input("at", DType::I64, &["50"])
-        .node("Gather", &["x", "at"], &["a"])
-        .node("Identity", &["a"], &["y"])
-        .output("y", DType::F32, &["50", "4"])
-        .model();
+    let model = Sketch::of(
+        "x: float32[1, 4]; at: int64[50]; a = Gather(x, at); y = Identity(a);
+         return y: float32[50, 4]",
+    )
+    .model();
     model.save(&from).unwrap();
     let why = "m.onnx: node \"make a\" (onnx Gather-13): index 1 is out of range for size 1";
     let quietly = stdout(&scratch, &["fold", &from, "-o", &to]);

@@ -121,7 +121,7 @@ fn rules_are_listed() {
 64-bit-integers-in-32-bits: onnxruntime computes in 64 bits; openvino computes in 32 bits; onnx computes in 64 bits
   a result does not fit int32: Abs, Add, BitwiseAnd, BitwiseNot, CumSum, Mul, Neg, Sub
 ...
-unique-of-nan: onnxruntime takes elements beside NaN as equal to it; openvino takes every NaN as another element; onnx takes all NaN as one element
+unique-of-nan: onnxruntime takes elements next to NaN as equal to it; openvino takes every NaN as another element; onnx takes all NaN as one element
   an element is NaN: Unique
 
 "#]],

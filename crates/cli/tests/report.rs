@@ -169,7 +169,7 @@ fn a_folded_model_is_shown_beside_the_model() {
     assert!(html.contains("Values of nodes that have other types or shapes (0)"), "{html}");
     let two = ["report", model, folded, "--compare", model, "-o", folder.to_str().unwrap()];
     gradus(&two).assert().code(2).stdout_eq("").stderr_eq(str![[r#"
-error: --compare shows a model beside one other, but there are several models
+error: --compare shows one model next to another, but there are several models
 
 "#]]);
     std::fs::remove_dir_all(folder).unwrap();

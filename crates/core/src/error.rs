@@ -333,7 +333,7 @@ impl Eq for Error {}
 /// Returns the known names that are near a name, the nearest first, at most three: those within
 /// an edit distance of a third of its length, whatever their case, then those that contain it.
 pub fn near<'a>(name: &str, known: &[&'a str]) -> Vec<&'a str> {
-    const MOST: usize = 3;
+    const MAX_NEAR: usize = 3;
     /// Shorter names are contained in too many.
     const SHORTEST_PART: usize = 3;
     let name = name.to_lowercase();
@@ -354,7 +354,7 @@ pub fn near<'a>(name: &str, known: &[&'a str]) -> Vec<&'a str> {
         })
         .collect();
     found.sort_by_key(|&(distance, _)| distance);
-    found.into_iter().take(MOST).map(|(_, known)| known).collect()
+    found.into_iter().take(MAX_NEAR).map(|(_, known)| known).collect()
 }
 
 #[cfg(test)]

@@ -92,7 +92,7 @@ impl Limits {
     /// [`Kind::Limit`], with both numbers and the option that raises the limit.
     pub fn allow_bytes(&self, in_use: u64, wanted: u128) -> Result<()> {
         if wanted > u128::from(self.max_bytes.saturating_sub(in_use)) {
-            let beside = if in_use > 0 { format!(" beside the {in_use} in use") } else { String::new() };
+            let beside = if in_use > 0 { format!(" next to the {in_use} in use") } else { String::new() };
             let what = format_args!("cannot allocate: number of bytes{beside}");
             let limit = format!("at most {} (--max-bytes)", self.max_bytes);
             return Err(Error::mismatch(Kind::Limit, what, wanted, limit));

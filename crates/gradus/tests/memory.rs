@@ -176,17 +176,13 @@ type Fallible<'a> = &'a dyn Fn(&Model) -> gradus::Result<()>;
 /// A file of a model whose constants are a mebibyte, and what folding makes of them is more.
 fn with_large_constants() -> Bytes {
     let square = Shape::new([512, 512]).unwrap();
-    let model = Sketch::new()
-        .input("x", DType::F32, &["n", "512"])
+    let model = Sketch::of("x: float32[n, 512]")
         .constant("w", Tensor::from_vec(square, vec![1.5f32; 512 * 512]).unwrap())
-        .constant("half", Tensor::scalar(0.5f32))
-        .node("Transpose", &["w"], &["turned"])
-        .node("Mul", &["turned", "half"], &["less"])
-        .with("Concat", &["less", "w"], &["both"], vec![("axis", Content::Int(1))])
-        .with("Cast", &["both"], &["wide"], vec![("to", Content::Int(11))])
-        .with("Cast", &["wide"], &["narrow"], vec![("to", Content::Int(1))])
-        .node("MatMul", &["x", "narrow"], &["y"])
-        .output("y", DType::F32, &["n", "1024"])
+        .text(
+            "half = 0.5; turned = Transpose(w); less = Mul(turned, half);
+             both = Concat(less, w, axis=1); wide = Cast(both, to=11);
+             narrow = Cast(wide, to=1); y = MatMul(x, narrow); return y: float32[n, 1024]",
+        )
         .model();
     model.to_onnx().unwrap()
 }
@@ -246,13 +242,10 @@ fn works_survive_a_system_without_large_pieces() {
 fn with_long_lists() -> Bytes {
     let ints: Vec<i64> = (0..1 << 20).collect();
     let texts: Vec<_> = ints.iter().map(|int| Bytes::from(int.to_string())).collect();
-    let model = Sketch::new()
-        .input("x", DType::I64, &["n"])
+    let model = Sketch::of("x: int64[n]")
         .with("Constant", &[], &["ints"], vec![("value_ints", Content::Ints(ints.into()))])
         .with("Constant", &[], &["texts"], vec![("value_strings", Content::Strings(texts.into()))])
-        .node("Gather", &["ints", "x"], &["y"])
-        .node("Gather", &["texts", "x"], &["z"])
-        .output("y", DType::I64, &["n"])
+        .text("y = Gather(ints, x); z = Gather(texts, x); return y: int64[n]")
         .output("z", DType::String, &["n"])
         .model();
     model.to_onnx().unwrap()

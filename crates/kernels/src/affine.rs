@@ -31,8 +31,8 @@ use gradus_sequences::{Line, Wide};
 
 use crate::certain::{self, Doubles, ErrorBounds, GROUP, Group};
 use crate::double_double::{DoubleDouble, power_of_two};
-use crate::lanes::{self, Lanes, RUN, Run};
-use crate::writer::Exact;
+use crate::lanes::{self, LaneElement, RUN, Run};
+use crate::writer::ExactElement;
 
 /// Numbers in a block.
 pub const BLOCK: usize = 1024;
@@ -98,7 +98,7 @@ impl Affine {
         streams: bool,
         lo: u64,
         out: &mut [f64],
-        exact: Exact<'_, f64>,
+        exact: ExactElement<'_, f64>,
     ) {
         self.write_runs(
             simd,
@@ -119,13 +119,13 @@ impl Affine {
 
     /// Elements of fewer bits from index `lo` on; `exact` makes one that is in doubt.
     #[inline(always)]
-    pub fn write_rounded<S: Simd, T: Lanes<S>>(
+    pub fn write_rounded<S: Simd, T: LaneElement<S>>(
         &self,
         simd: S,
         streams: bool,
         lo: u64,
         out: &mut [T],
-        exact: Exact<'_, T>,
+        exact: ExactElement<'_, T>,
     ) where
         RoundedSums: Group<S, T>,
     {
@@ -151,13 +151,13 @@ impl Affine {
     /// Seen from the end of a slice with the larger exponent, magnitudes fall: the elements there
     /// that have its exponent are a run. Slices end where lines of memory do.
     #[inline(always)]
-    fn write_runs<S: Simd, T: Lanes<S>>(
+    fn write_runs<S: Simd, T: LaneElement<S>>(
         &self,
         simd: S,
         streams: bool,
         lo: u64,
         out: &mut [T],
-        exact: Exact<'_, T>,
+        exact: ExactElement<'_, T>,
         sums: impl Fn(u64, &mut [T]),
     ) {
         for (mut lo, mut rest) in (lo..).step_by(RUN).zip(out.chunks_mut(RUN)) {

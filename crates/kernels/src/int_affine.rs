@@ -11,7 +11,7 @@ use fearless_simd::Simd;
 use gradus_core::convert::{low_u64, u64_of, usize_of};
 use gradus_sequences::{Line, Wide};
 
-use crate::lanes::{self, Lanes, RUN, Run};
+use crate::lanes::{self, LaneElement, RUN, Run};
 use crate::range::IntegerElement;
 
 /// A prepared affine sequence of integers.
@@ -62,7 +62,7 @@ impl IntAffine {
 
     /// Elements from index `lo` on; past the caches if `streams`.
     #[inline(always)]
-    pub fn write<S: Simd, T: IntegerElement + Lanes<S>>(
+    pub fn write<S: Simd, T: IntegerElement + LaneElement<S>>(
         &self,
         simd: S,
         streams: bool,
@@ -98,7 +98,7 @@ impl IntAffine {
 
     /// Elements at indices of numbers that have the same sign.
     #[inline(always)]
-    fn write_run<S: Simd, T: IntegerElement + Lanes<S>>(
+    fn write_run<S: Simd, T: IntegerElement + LaneElement<S>>(
         &self,
         simd: S,
         streams: bool,

@@ -211,7 +211,7 @@ pub fn before(count: u64, is_other: impl Fn(u64) -> bool) -> u64 {
 }
 
 /// Elements that are made in lanes.
-pub trait Lanes<S: Simd>: FromNumber + Default {
+pub trait LaneElement<S: Simd>: FromNumber + Default {
     /// Writes the elements of a run; past the caches if `streams`, where groups are whole lines of
     /// memory. `exact` makes one that is in doubt.
     fn write(simd: S, streams: bool, run: &Run, out: &mut [Self], exact: impl Fn(u64) -> Self);
@@ -248,7 +248,7 @@ trait LaneGroups<S: Simd, C>: Sized {
 
 macro_rules! lanes {
     ($($type:ty: $codes:ty, $lanes:ty, $mode:ident $([$evens:ident])?, |$code:ident| $of_code:expr;)*) => {$(
-        impl<S: Simd> Lanes<S> for $type {
+        impl<S: Simd> LaneElement<S> for $type {
             #[inline(always)]
             fn write(simd: S, streams: bool, run: &Run, out: &mut [$type], exact: impl Fn(u64) -> $type) {
                 let of_code = |$code: u64| -> $type { $of_code };

@@ -17,7 +17,7 @@ use crate::range::IntegerElement;
 use crate::steps::settled;
 use crate::stream;
 use crate::tables::{Tables, bounds};
-use crate::writer::Exact;
+use crate::writer::ExactElement;
 
 /// A geometric sequence, prepared.
 #[derive(Clone, Debug)]
@@ -71,7 +71,7 @@ impl Powers {
         &self,
         simd: S,
         streams: bool,
-        exact: Exact<'_, f64>,
+        exact: ExactElement<'_, f64>,
         lo: u64,
         out: &mut [f64],
     ) {
@@ -88,7 +88,7 @@ impl Powers {
         &self,
         simd: S,
         streams: bool,
-        exact: Exact<'_, T>,
+        exact: ExactElement<'_, T>,
         lo: u64,
         out: &mut [T],
     ) where
@@ -106,7 +106,7 @@ impl Powers {
         &self,
         simd: S,
         streams: bool,
-        exact: Exact<'_, T>,
+        exact: ExactElement<'_, T>,
         lo: u64,
         out: &mut [T],
     ) where
@@ -130,7 +130,7 @@ impl Powers {
         &self,
         simd: S,
         streams: bool,
-        exact: Exact<'_, f32>,
+        exact: ExactElement<'_, f32>,
         lo: u64,
         out: &mut [f32],
     ) {
@@ -159,7 +159,7 @@ impl Powers {
         &self,
         simd: S,
         streams: bool,
-        exact: Exact<'_, T>,
+        exact: ExactElement<'_, T>,
         lo: u64,
         out: &mut [T],
     ) where
@@ -183,7 +183,7 @@ impl Powers {
         &self,
         simd: S,
         streams: bool,
-        exact: Exact<'_, T>,
+        exact: ExactElement<'_, T>,
         lo: u64,
         out: &mut [T],
         groups: impl Fn(DoubleDouble) -> G,
@@ -197,7 +197,7 @@ impl Powers {
         if self.tables.line.negative { -1.0 } else { 1.0 }
     }
 
-    fn parts<'a, T>(&'a self, exact: Exact<'a, T>, lo: u64, out: &'a mut [T]) -> PowerParts<'a, T> {
+    fn parts<'a, T>(&'a self, exact: ExactElement<'a, T>, lo: u64, out: &'a mut [T]) -> PowerParts<'a, T> {
         PowerParts { powers: self, exact, lo, rest: out, wide: None }
     }
 
@@ -222,7 +222,7 @@ impl Powers {
 /// A slice, part by part.
 struct PowerParts<'a, T> {
     powers: &'a Powers,
-    exact: Exact<'a, T>,
+    exact: ExactElement<'a, T>,
     lo: u64,
     rest: &'a mut [T],
     wide: Option<WidePower>,

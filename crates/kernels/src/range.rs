@@ -78,14 +78,14 @@ pub struct Fused {
 }
 
 /// Floats that can be multiplied and added with one rounding.
-pub trait Float: FromNumber + From<u16> + Add<Output = Self> {
+pub trait FusedFloat: FromNumber + From<u16> + Add<Output = Self> {
     /// `self * factor + term`, rounded once.
     fn fused(self, factor: Self, term: Self) -> Self;
 }
 
 macro_rules! floats {
     ($($type:ty)*) => {$(
-        impl Float for $type {
+        impl FusedFloat for $type {
             #[inline(always)]
             fn fused(self, factor: $type, term: $type) -> $type {
                 self.mul_add(factor, term)
@@ -122,7 +122,7 @@ impl Fused {
 
     /// Writes elements from index `lo` on.
     #[inline(always)]
-    pub fn write<T: Float>(self, lo: u64, out: &mut [T]) {
+    pub fn write<T: FusedFloat>(self, lo: u64, out: &mut [T]) {
         let (start, step) = (T::from_f64(self.start), T::from_f64(self.step));
         let chunks = out.chunks_mut(usize::from(CHUNK));
         for (first, chunk) in (self.first + lo..).step_by(usize::from(CHUNK)).zip(chunks) {

@@ -25,7 +25,7 @@ use crate::certain::{self, GROUP};
 use crate::double_double::{DoubleDouble, power_of_two};
 use crate::options::{at_level, widest};
 use crate::tables::fit;
-use crate::writer::Exact;
+use crate::writer::ExactElement;
 
 /// A sequence of complex powers, prepared.
 #[derive(Clone, Debug)]
@@ -36,12 +36,12 @@ pub struct Spiral {
     /// Elements in a block, a power of two.
     block: usize,
     /// The table of blocks.
-    blocks: Vec<Pair>,
+    blocks: Vec<ComplexNumber>,
 }
 
 /// A complex number.
 #[derive(Clone, Copy, Debug)]
-struct Pair {
+struct ComplexNumber {
     re: DoubleDouble,
     im: DoubleDouble,
 }
@@ -107,13 +107,18 @@ impl Spiral {
     }
 
     /// Writes elements from index `lo` on; `exact` makes one that is in doubt.
-    pub fn write<T: Part>(&self, exact: Exact<'_, Complex<T>>, lo: u64, out: &mut [Complex<T>], token: Token)
-    where
+    pub fn write<T: Part>(
+        &self,
+        exact: ExactElement<'_, Complex<T>>,
+        lo: u64,
+        out: &mut [Complex<T>],
+        token: Token,
+    ) where
         Complex<T>: FromNumber + Default,
     {
         let apart = self.block * self.blocks.len();
         for (lo, out) in (lo..).step_by(apart).zip(out.chunks_mut(apart)) {
-            let (first, exponent) = Pair::of(self.line.at(lo));
+            let (first, exponent) = ComplexNumber::of(self.line.at(lo));
             let starts = (lo..).step_by(self.block).zip(&self.blocks);
             for ((lo, block), out) in starts.zip(out.chunks_mut(self.block)) {
                 if self.is_inside(lo, u64_of(out.len())) {
@@ -141,7 +146,7 @@ impl Spiral {
     /// bound contradicts, as bits.
     #[inline(always)]
     #[allow(clippy::needless_range_loop, reason = "loops over indices are compiled for the level")]
-    fn write_group<T: Part>(&self, start: Pair, group: usize, out: &mut [Complex<T>; GROUP]) -> u64 {
+    fn write_group<T: Part>(&self, start: ComplexNumber, group: usize, out: &mut [Complex<T>; GROUP]) -> u64 {
         let positions = &self.positions[group];
         let mut parts = [[T::default(); GROUP]; 2];
         let mut differing = [[0; GROUP]; 2];
@@ -173,26 +178,27 @@ fn doubts([re, im]: &[[u64; GROUP]; 2]) -> u64 {
     (0..GROUP).filter(|&k| re[k] | im[k] != 0).fold(0, |doubts, k| doubts | 1 << k)
 }
 
-impl Pair {
-    const ONE: Pair = Pair { re: DoubleDouble::ONE, im: DoubleDouble { high: 0.0, low: 0.0 } };
+impl ComplexNumber {
+    const ONE: ComplexNumber =
+        ComplexNumber { re: DoubleDouble::ONE, im: DoubleDouble { high: 0.0, low: 0.0 } };
 
     /// The mantissa, of a modulus from 1 to 2, and the exponent.
-    fn of(parts: ComplexParts) -> (Pair, i32) {
+    fn of(parts: ComplexParts) -> (ComplexNumber, i32) {
         let part = |part: i128| {
             let [high, low] = split(part);
             DoubleDouble { high, low }.scaled(-125)
         };
-        (Pair { re: part(parts.re), im: part(parts.im) }, parts.exponent)
+        (ComplexNumber { re: part(parts.re), im: part(parts.im) }, parts.exponent)
     }
 
-    fn scaled(self, exponent: i32) -> Pair {
-        Pair { re: self.re.scaled(exponent), im: self.im.scaled(exponent) }
+    fn scaled(self, exponent: i32) -> ComplexNumber {
+        ComplexNumber { re: self.re.scaled(exponent), im: self.im.scaled(exponent) }
     }
 
     /// The product, its parts as sums of two doubles, of which the second may be the larger one
     /// where a part is nearly zero.
     #[inline(always)]
-    fn product(self, other: Pair) -> [DoubleDouble; 2] {
+    fn product(self, other: ComplexNumber) -> [DoubleDouble; 2] {
         let minus = DoubleDouble { high: -self.im.high, low: -self.im.low };
         [
             sum_of_products([self.re, other.re], [minus, other.im]),
@@ -202,18 +208,18 @@ impl Pair {
 
     /// The product of the high parts, in doubles.
     #[inline(always)]
-    fn short_product(self, other: Pair) -> [DoubleDouble; 2] {
+    fn short_product(self, other: ComplexNumber) -> [DoubleDouble; 2] {
         let [a, b, c, d] = [self.re, self.im, other.re, other.im].map(|part| part.high);
         [a.mul_add(c, -(b * d)), a.mul_add(d, b * c)].map(|high| DoubleDouble { high, low: 0.0 })
     }
 
     #[inline(always)]
-    fn times(self, other: Pair) -> Pair {
+    fn times(self, other: ComplexNumber) -> ComplexNumber {
         let [re, im] = self.product(other).map(|part| {
             let [high, low] = exact_sum(part.high, part.low);
             DoubleDouble { high, low }
         });
-        Pair { re, im }
+        ComplexNumber { re, im }
     }
 }
 
@@ -237,7 +243,7 @@ fn sum_of_products([a, b]: [DoubleDouble; 2], [c, d]: [DoubleDouble; 2]) -> Doub
 }
 
 impl SpiralPositions {
-    fn new(pairs: &[Pair]) -> SpiralPositions {
+    fn new(pairs: &[ComplexNumber]) -> SpiralPositions {
         let mut positions = SpiralPositions::default();
         for (k, pair) in pairs.iter().enumerate() {
             (positions.re[k], positions.re_low[k]) = (pair.re.high, pair.re.low);
@@ -247,8 +253,8 @@ impl SpiralPositions {
     }
 
     #[inline(always)]
-    fn at(&self, k: usize) -> Pair {
-        Pair {
+    fn at(&self, k: usize) -> ComplexNumber {
+        ComplexNumber {
             re: DoubleDouble { high: self.re[k], low: self.re_low[k] },
             im: DoubleDouble { high: self.im[k], low: self.im_low[k] },
         }
@@ -256,10 +262,10 @@ impl SpiralPositions {
 }
 
 /// The powers from 0 to `count - 1` of the ratio of points `apart` elements apart.
-fn table(line: &SpiralLine, apart: u64, count: usize) -> Vec<Pair> {
-    let mut powers = vec![Pair::ONE; count];
+fn table(line: &SpiralLine, apart: u64, count: usize) -> Vec<ComplexNumber> {
+    let mut powers = vec![ComplexNumber::ONE; count];
     if count > 1 {
-        let (ratio, exponent) = Pair::of(line.ratio(apart));
+        let (ratio, exponent) = ComplexNumber::of(line.ratio(apart));
         powers[1] = ratio.scaled(exponent);
     }
     widest(
@@ -282,7 +288,7 @@ mod tests {
     use super::*;
 
     /// By how much two numbers differ, relatively to the modulus of the second.
-    fn off(made: [DoubleDouble; 2], exact: Pair) -> f64 {
+    fn off(made: [DoubleDouble; 2], exact: ComplexNumber) -> f64 {
         let parts = [exact.re, exact.im];
         let differences = made.iter().zip(parts).map(|(a, b)| (a.high - b.high) + (a.low - b.low));
         let length = |x: f64, y: f64| x.hypot(y);
@@ -309,12 +315,12 @@ mod tests {
             let spiral = Spiral::new(line.clone());
             for i in (0..line.len).step_by(usize_of(line.len / 997).max(1)) {
                 let (place, apart) = (usize_of(i), spiral.block * spiral.blocks.len());
-                let (first, exponent) = Pair::of(line.at(u64_of(place - place % apart)));
+                let (first, exponent) = ComplexNumber::of(line.at(u64_of(place - place % apart)));
                 let start = first.times(spiral.blocks[place % apart / spiral.block]).scaled(exponent);
                 let (group, k) = (place % spiral.block / GROUP, place % GROUP);
                 let made = start.product(spiral.positions[group].at(k));
                 let short = start.short_product(spiral.positions[group].at(k));
-                let (exact, exponent) = Pair::of(line.at(i));
+                let (exact, exponent) = ComplexNumber::of(line.at(i));
                 let exact = exact.scaled(exponent);
                 assert!(off(made, exact) < 44_115.0 * power_of_two(-106), "{i}: {}", off(made, exact));
                 assert!(off(short, exact) < power_of_two(-50), "{i}: {}", off(short, exact));

@@ -13,7 +13,7 @@ use gradus_sequences::PowerLine;
 use crate::affine::Affine;
 use crate::double_double::power_of_two;
 use crate::stream;
-use crate::writer::{Exact, is_nan};
+use crate::writer::{ExactElement, is_nan};
 
 /// A sequence in order.
 #[derive(Clone, Debug)]
@@ -100,7 +100,7 @@ impl Steps {
     /// Writes elements from index `lo` on as codes, past the caches if `streams`; `exact` makes one
     /// that is in doubt.
     #[inline(always)]
-    pub fn write<T: Pod>(&self, streams: bool, exact: Exact<'_, T>, lo: u64, out: &mut [T]) {
+    pub fn write<T: Pod>(&self, streams: bool, exact: ExactElement<'_, T>, lo: u64, out: &mut [T]) {
         let walk = Walk { steps: self, streams, exact };
         if let Some((end, before)) = out.split_last_mut() {
             *end = walk.element(lo + u64_of(before.len()));
@@ -142,7 +142,7 @@ impl Steps {
 struct Walk<'a, T> {
     steps: &'a Steps,
     streams: bool,
-    exact: Exact<'a, T>,
+    exact: ExactElement<'a, T>,
 }
 
 impl<T: Pod> Walk<'_, T> {

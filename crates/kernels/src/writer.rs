@@ -390,12 +390,12 @@ pub(crate) fn in_parts<T: Send>(
 #[doc(hidden)]
 #[allow(missing_debug_implementations, reason = "a function has nothing to show")]
 pub struct Elements<'a, T> {
-    pub(crate) at: Exact<'a, T>,
+    pub(crate) at: ExactElement<'a, T>,
     pub(crate) len: u64,
 }
 
 /// Computes an element exactly.
-pub type Exact<'a, T> = &'a dyn Fn(u64) -> T;
+pub type ExactElement<'a, T> = &'a dyn Fn(u64) -> T;
 
 /// Element types that can be written.
 pub trait Write: FromNumber + Default {

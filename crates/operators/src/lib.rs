@@ -16,6 +16,7 @@
 //! | `openvino.rs` | operators of OpenVINO that mean something else than ONNX's |
 //! | `to_onnx.rs`, `to_openvino.rs` | the operators of the other standard |
 
+#![forbid(unsafe_code)]
 #![cfg_attr(
     not(all(feature = "run", feature = "convert")),
     allow(dead_code, unused_imports, reason = "parts that the build leaves out use them")

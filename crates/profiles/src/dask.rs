@@ -45,7 +45,7 @@ pub(crate) fn range(call: &RangeCall) -> Outcome {
     }
     let quotient = quotient(call).ceil();
     if !call.start.is_zero() && loses_step(call) {
-        return Err(Failure::undetermined("the step is lost beside the start"));
+        return Err(Failure::undetermined("the step is lost next to the start"));
     }
     if quotient.is_nan() || quotient == f64::INFINITY {
         return Err(Failure::refused("cannot convert float NaN or infinity to integer"));

@@ -11,9 +11,10 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::error::OrRaise;
-use crate::functions::{SpaceCall, range_recipe};
+use crate::functions::range_recipe;
 use crate::number::truth;
 use crate::sequence::{Recipe, ResultForm, output_type, with_plan};
+use crate::spaces::SpaceCall;
 
 /// The fields of `gradus.Portability` as a dict.
 pub(crate) fn portability_to_python<'py>(

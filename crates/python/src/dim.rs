@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyInt, PyString, PyTuple};
 
 use crate::error::{OrRaise, engine, error, mismatch, type_name};
-use crate::model::GivenLimits;
+use crate::given::GivenLimits;
 
 /// An expression of symbols: a size, or an element, that is not known as a number.
 ///

@@ -60,7 +60,7 @@ pub(crate) fn descriptor(py: Python<'_>, dtype: DType) -> PyResult<Bound<'_, PyA
 pub(crate) fn named(object: &Bound<'_, PyAny>) -> PyResult<DType> {
     // Names are cached: NumPy takes a microsecond to understand one.
     static KNOWN: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
-    const MOST: usize = 256;
+    const MAX_KNOWN: usize = 256;
     let py = object.py();
     let known = KNOWN.get_or_init(py, || PyDict::new(py).unbind()).bind(py);
     let hashable = match known.get_item(object) {
@@ -69,7 +69,7 @@ pub(crate) fn named(object: &Bound<'_, PyAny>) -> PyResult<DType> {
         Err(_) => false,
     };
     let dtype = understood(object)?;
-    if hashable && known.len() < MOST {
+    if hashable && known.len() < MAX_KNOWN {
         known.set_item(object, DType::ALL.iter().position(|&other| other == dtype))?;
     }
     Ok(dtype)

@@ -1,20 +1,19 @@
 //! The functions `arange`, `range`, `linspace`, `logspace` and `geomspace`, and the plans of them.
 
-use gradus::arrays::{self, Samples as ArraySamples};
 use gradus::profiles::Profile;
-use gradus::{DType, Kind, Number, Tensor};
+use gradus::{DType, Kind};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyString;
 
 use crate::device::DeviceArray;
-use crate::error::{OrRaise, engine, mismatch, type_name};
+use crate::error::{OrRaise, mismatch, type_name};
 use crate::number::{NumberArgument, argument, samples, truth};
 use crate::plan::Plan;
 use crate::sequence::{Recipe, ResultForm, output_type};
-use crate::tensor;
+use crate::spaces::{SAMPLES, SpaceCall};
 
-type Object<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
+pub(crate) type Object<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
 
 /// The exact rules, or those of a program.
 fn profile_of(profile: Object<'_, '_>) -> PyResult<Profile> {
@@ -46,7 +45,7 @@ fn result_type(py: Python<'_>, objects: &[&Bound<'_, PyAny>], inexact: bool) -> 
 
 /// The element type if none is asked for: NumPy's rule, in which numbers of Python have no type of
 /// their own.
-fn default_type(
+pub(crate) fn default_type(
     py: Python<'_>,
     arguments: &[&NumberArgument],
     objects: &[&Bound<'_, PyAny>],
@@ -108,7 +107,7 @@ pub(crate) fn range_recipe(
 }
 
 /// Returns the plan's elements as a new array, or in `out`, or in the memory of a device.
-fn given<'py>(
+pub(crate) fn given<'py>(
     py: Python<'py>,
     recipe: &Recipe,
     out: Object<'_, 'py>,
@@ -196,132 +195,6 @@ pub(crate) fn plan_arange<'py>(
     Plan::of(range_recipe(py, [a, b, c], dtype, profile_of(profile)?)?)
 }
 
-/// The arguments of linspace, logspace or geomspace.
-pub(crate) struct SpaceCall<'a, 'py> {
-    form: ResultForm,
-    ends: [&'a Bound<'py, PyAny>; 2],
-    base: Object<'a, 'py>,
-    num: Object<'a, 'py>,
-    endpoint: bool,
-    dtype: Option<DType>,
-    axis: i64,
-    profile: Profile,
-}
-
-/// One sequence, or sequences between arrays.
-enum Planned {
-    One(Recipe),
-    Many(Box<Many>),
-}
-
-struct Many {
-    form: ResultForm,
-    tensors: [Tensor; 3],
-    samples: ArraySamples,
-}
-
-/// The number of samples if none is given.
-const SAMPLES: u64 = 50;
-
-impl<'a, 'py> SpaceCall<'a, 'py> {
-    /// A sequence between numbers, by the exact rules.
-    pub(crate) fn of_numbers(
-        form: ResultForm,
-        ends: [&'a Bound<'py, PyAny>; 2],
-        base: Object<'a, 'py>,
-        num: Object<'a, 'py>,
-        endpoint: bool,
-        dtype: Option<DType>,
-    ) -> Self {
-        SpaceCall { form, ends, base, num, endpoint, dtype, axis: 0, profile: Profile::Exact }
-    }
-}
-
-impl SpaceCall<'_, '_> {
-    fn planned(&self, py: Python<'_>) -> PyResult<Planned> {
-        let [start, stop] = [argument(self.ends[0], "start")?, argument(self.ends[1], "stop")?];
-        let base = match self.base {
-            Some(base) => argument(base, "base")?,
-            None => NumberArgument::Weak(Number::Float(10.0).into(), Some(DType::F64)),
-        };
-        let num = self.num.map_or(Ok(SAMPLES), samples)?;
-        let dtype = match self.dtype {
-            Some(dtype) => dtype,
-            None => {
-                let of_ends = default_type(py, &[&start, &stop], &self.ends, true)?;
-                let complex_base = matches!(base, NumberArgument::Weak(_, Some(DType::C128)))
-                    || matches!(&base, NumberArgument::Typed(_, dtype) if dtype.is_complex())
-                    || matches!(&base, NumberArgument::Array(base) if base.dtype().is_complex());
-                match of_ends {
-                    DType::C64 | DType::C128 if self.form == ResultForm::Geomspace => DType::C128,
-                    // NumPy's geomspace takes the type that the ends have in common with float64.
-                    _ if self.form == ResultForm::Geomspace => DType::F64,
-                    DType::F32 if complex_base => DType::C64,
-                    dtype if complex_base && !dtype.is_complex() => DType::C128,
-                    dtype => dtype,
-                }
-            }
-        };
-        let endpoint = self.endpoint;
-        let (Some(start), Some(stop), Some(base)) = (start.number(), stop.number(), base.number()) else {
-            if self.profile != Profile::Exact {
-                let message = "cannot predict a profile: an end or the base";
-                return Err(mismatch(Kind::Unsupported, message, "an array", "a number"));
-            }
-            let tensors = [start.tensor().or_raise()?, stop.tensor().or_raise()?, base.tensor().or_raise()?];
-            let samples = ArraySamples { num, endpoint, axis: self.axis, dtype };
-            return Ok(Planned::Many(Box::new(Many { form: self.form, tensors, samples })));
-        };
-        if self.axis != 0 && self.axis != -1 {
-            return Err(mismatch(Kind::Shape, "axis", self.axis, "-1 or 0 for a result of rank 1"));
-        }
-        let (form, profile) = (self.form, self.profile);
-        Ok(Planned::One(Recipe { form, start, stop, third: base, num, endpoint, dtype, profile }))
-    }
-
-    fn array<'py>(
-        &self,
-        py: Python<'py>,
-        out: Object<'_, 'py>,
-        device: Option<&str>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let many = match self.planned(py)? {
-            Planned::One(recipe) => return given(py, &recipe, out, device),
-            Planned::Many(many) => many,
-        };
-        if let Some(device) = device {
-            let got = format!("\"{device}\"");
-            return Err(mismatch(Kind::Unsupported, "device", got, "None for sequences between arrays"));
-        }
-        let Many { form, tensors: [start, stop, base], samples } = *many;
-        let mut limits = crate::signals::limits();
-        limits.max_bytes = u64::MAX;
-        let made = engine(py, || match form {
-            ResultForm::Logspace => arrays::logspace(&start, &stop, &base, samples, &limits),
-            ResultForm::Geomspace => arrays::geomspace(&start, &stop, samples, &limits),
-            ResultForm::Range | ResultForm::Linspace => arrays::linspace(&start, &stop, samples, &limits),
-        });
-        let made = tensor::to_python(py, &made.or_raise()?)?;
-        let Some(out) = out else { return Ok(made) };
-        py.import("gradus._types")?.call_method1("assign", (out, made))?;
-        Ok(out.clone())
-    }
-
-    /// The recipe of one sequence.
-    pub(crate) fn recipe(&self, py: Python<'_>) -> PyResult<Recipe> {
-        match self.planned(py)? {
-            Planned::One(recipe) => Ok(recipe),
-            Planned::Many(_) => {
-                Err(mismatch(Kind::Shape, "cannot make a plan: an end or the base", "an array", "a number"))
-            }
-        }
-    }
-
-    fn plan(&self, py: Python<'_>) -> PyResult<Plan> {
-        Plan::of(self.recipe(py)?)
-    }
-}
-
 /// ``num`` samples at equal distances from ``start`` to ``stop``.
 ///
 /// Args:
@@ -379,16 +252,9 @@ pub(crate) fn linspace<'py>(
     let device = device_of(device)?;
     let dtype = output_type(dtype, out)?;
     let profile = profile_of(profile)?;
-    let space = SpaceCall {
-        form: ResultForm::Linspace,
-        ends: [start, stop],
-        base: None,
-        num,
-        endpoint,
-        dtype,
-        axis,
-        profile,
-    };
+    let space = SpaceCall::of_numbers(ResultForm::Linspace, [start, stop], None, num, endpoint, dtype)
+        .along(axis)
+        .by(profile);
     let array = space.array(py, out, device.as_deref())?;
     if !retstep {
         return Ok(array);
@@ -453,7 +319,9 @@ pub(crate) fn logspace<'py>(
     let device = device_of(device)?;
     let dtype = output_type(dtype, out)?;
     let profile = profile_of(profile)?;
-    SpaceCall { form: ResultForm::Logspace, ends: [start, stop], base, num, endpoint, dtype, axis, profile }
+    SpaceCall::of_numbers(ResultForm::Logspace, [start, stop], base, num, endpoint, dtype)
+        .along(axis)
+        .by(profile)
         .array(py, out, device.as_deref())
 }
 
@@ -509,17 +377,10 @@ pub(crate) fn geomspace<'py>(
     let device = device_of(device)?;
     let dtype = output_type(dtype, out)?;
     let profile = profile_of(profile)?;
-    SpaceCall {
-        form: ResultForm::Geomspace,
-        ends: [start, stop],
-        base: None,
-        num,
-        endpoint,
-        dtype,
-        axis,
-        profile,
-    }
-    .array(py, out, device.as_deref())
+    SpaceCall::of_numbers(ResultForm::Geomspace, [start, stop], None, num, endpoint, dtype)
+        .along(axis)
+        .by(profile)
+        .array(py, out, device.as_deref())
 }
 
 /// The plan of ``gradus.linspace`` with the same arguments; it raises the same errors.
@@ -535,17 +396,9 @@ pub(crate) fn plan_linspace<'py>(
     profile: Object<'_, 'py>,
 ) -> PyResult<Plan> {
     let (dtype, profile) = (output_type(dtype, None)?, profile_of(profile)?);
-    SpaceCall {
-        form: ResultForm::Linspace,
-        ends: [start, stop],
-        base: None,
-        num,
-        endpoint,
-        dtype,
-        axis: 0,
-        profile,
-    }
-    .plan(py)
+    SpaceCall::of_numbers(ResultForm::Linspace, [start, stop], None, num, endpoint, dtype)
+        .by(profile)
+        .plan(py)
 }
 
 /// The plan of ``gradus.logspace`` with the same arguments; it raises the same errors.
@@ -563,17 +416,9 @@ pub(crate) fn plan_logspace<'py>(
     profile: Object<'_, 'py>,
 ) -> PyResult<Plan> {
     let (dtype, profile) = (output_type(dtype, None)?, profile_of(profile)?);
-    SpaceCall {
-        form: ResultForm::Logspace,
-        ends: [start, stop],
-        base,
-        num,
-        endpoint,
-        dtype,
-        axis: 0,
-        profile,
-    }
-    .plan(py)
+    SpaceCall::of_numbers(ResultForm::Logspace, [start, stop], base, num, endpoint, dtype)
+        .by(profile)
+        .plan(py)
 }
 
 /// The plan of ``gradus.geomspace`` with the same arguments; it raises the same errors.
@@ -589,15 +434,7 @@ pub(crate) fn plan_geomspace<'py>(
     profile: Object<'_, 'py>,
 ) -> PyResult<Plan> {
     let (dtype, profile) = (output_type(dtype, None)?, profile_of(profile)?);
-    SpaceCall {
-        form: ResultForm::Geomspace,
-        ends: [start, stop],
-        base: None,
-        num,
-        endpoint,
-        dtype,
-        axis: 0,
-        profile,
-    }
-    .plan(py)
+    SpaceCall::of_numbers(ResultForm::Geomspace, [start, stop], None, num, endpoint, dtype)
+        .by(profile)
+        .plan(py)
 }

@@ -14,7 +14,8 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
 use crate::dim::{fact_to_python, sizes};
 use crate::dtype::named;
 use crate::error::{OrRaise, copied, engine, error, mismatch, room_for, type_name};
-use crate::model::{Model, options};
+use crate::loading::options;
+use crate::model::Model;
 use crate::tensor;
 
 /// A graph that grows.

@@ -14,13 +14,16 @@ mod dlpack;
 mod dtype;
 mod error;
 mod functions;
+mod given;
 mod graph;
+mod loading;
 mod model;
 mod number;
 mod plan;
 mod runtime;
 mod sequence;
 mod signals;
+mod spaces;
 mod tensor;
 
 use pyo3::pymodule;
@@ -44,7 +47,9 @@ mod _native {
     #[pymodule_export]
     use super::graph::{_dtype, _dtype_name, _evaluate, _onnx_type, GraphBuilder};
     #[pymodule_export]
-    use super::model::{_load, _load_files, Model};
+    use super::loading::{_load, _load_files};
+    #[pymodule_export]
+    use super::model::Model;
     #[pymodule_export]
     use super::plan::{_plan, Plan};
     #[pymodule_export]

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::ffi::CString;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use bytes::Bytes;
 use gradus::check::{CheckOptions, OutputCheck, VerifyOptions};
@@ -12,49 +12,27 @@ use gradus::prove::{ProveOptions, Side, Verdict};
 use gradus::contract::{Deployment, Language};
 use gradus::conversion::{ConvertOptions, Converted, Runtime};
 use gradus::fold::{FoldOptions, Folded, RuleSet};
-use gradus::formats::InMemory;
 use gradus::graph::{Standard, Type, ValueId};
-use gradus::infer::{ElementRange, InferOptions, InputFact, Reuse, SizeAssumptions, Sizes};
-use gradus::{Limits, Map, OpenOptions, Program, RunOptions, Sums, Value};
+use gradus::infer::{ElementRange, InferOptions, InputFact, Reuse};
+use gradus::{Map, Program, RunOptions, Sums, Value};
 use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
 use crate::compare::portability_to_python;
 use crate::cost::{MemoryPlanFields, cost_to_python, plan_fields};
-use crate::dim::{fact_to_python, numbers, sizes, to_python, type_to_python};
-use crate::error::{OrRaise, copied, engine, error, mismatch, raised};
+use crate::dim::{fact_to_python, to_python, type_to_python};
+use crate::error::{OrRaise, engine, error, mismatch, raised};
+use crate::given::{
+    ComparedOutput, GivenAssumptions, GivenLimits, GivenSizes, assumptions, compared, said_of_inputs, typed,
+};
+use crate::loading::as_read;
 use crate::runtime;
-use crate::signals;
 use crate::tensor::{from_python, value_from_python, value_to_python};
 
 /// Random bindings of symbols under which a folded model is verified, and the number that they
 /// start from: the same in each run, as on the command line.
 const SEED: u64 = 1;
-
-/// Assumptions about sizes: ranges of symbols, whether none is empty, and conditions.
-type GivenAssumptions = (BTreeMap<String, (i64, Option<i64>)>, bool, Vec<String>);
-
-fn assumptions((ranges, nonempty, conditions): GivenAssumptions) -> SizeAssumptions {
-    SizeAssumptions { ranges, conditions, nonempty }
-}
-
-/// Sizes of inputs as Python gives them: numbers of symbols, shapes, and assumptions.
-type GivenSizes<'py> = (Bound<'py, PyDict>, Bound<'py, PyDict>, GivenAssumptions);
-
-fn said_of_inputs((dims, shapes, assumed): GivenSizes<'_>) -> PyResult<Sizes> {
-    Ok(Sizes { dims: numbers(Some(&dims))?, inputs: given_shapes(&shapes)?, assume: assumptions(assumed) })
-}
-
-/// The fields of a `gradus.OutputCheck`.
-type ComparedOutput =
-    (String, u64, u64, Option<u64>, f64, Option<(u64, String, String)>, Option<(String, String)>);
-
-fn compared(output: OutputCheck) -> ComparedOutput {
-    let ulps = Some(output.ulps).filter(|&ulps| ulps < u64::MAX);
-    let first = output.first.map(|it| (it.index, it.before, it.after));
-    (output.name, output.elements, output.differing, ulps, output.relative, first, output.types)
-}
 
 /// A model: a graph of operators with inputs and outputs.
 #[pyclass(frozen, module = "gradus._native", name = "Model")]
@@ -68,62 +46,6 @@ type ProgramKey = (Vec<String>, bool, u64, Sums);
 
 /// Maximum number of programs that are kept.
 const PROGRAMS: usize = 16;
-
-/// Options of models whose work signals end.
-pub(crate) fn options() -> OpenOptions {
-    OpenOptions::new().limits(signals::limits())
-}
-
-/// Limits that a call is given: bytes, elements, and seconds from now.
-#[derive(FromPyObject)]
-pub(crate) struct GivenLimits(Option<u64>, Option<u64>, Option<f64>);
-
-impl GivenLimits {
-    /// The time alone, and the usual limits.
-    pub(crate) fn of_time(timeout: Option<f64>) -> PyResult<Limits> {
-        GivenLimits(None, None, timeout).over(signals::limits())
-    }
-
-    /// These limits, in place of a model's own.
-    fn over(&self, mut limits: Limits) -> PyResult<Limits> {
-        let &GivenLimits(max_bytes, max_work, timeout) = self;
-        limits.max_bytes = max_bytes.unwrap_or(limits.max_bytes);
-        limits.max_work = max_work.unwrap_or(limits.max_work);
-        if let Some(timeout) = timeout {
-            let after = Duration::try_from_secs_f64(timeout).ok();
-            let wanted = "a number of seconds from 0";
-            let wrong = || mismatch(gradus::Kind::Value, "timeout", timeout, wanted);
-            limits.deadline = Instant::now().checked_add(after.ok_or_else(wrong)?);
-        }
-        Ok(limits)
-    }
-}
-
-/// Opens a model: a file of ONNX or OpenVINO IR, bytes of one, or an `onnx.ModelProto`.
-#[pyfunction]
-pub(crate) fn _load(py: Python<'_>, source: &Bound<'_, PyAny>, limits: GivenLimits) -> PyResult<Model> {
-    let kept = signals::limits();
-    let kept = GivenLimits(limits.0, limits.1, None).over(kept)?;
-    let options = OpenOptions::new().limits(limits.over(kept)?);
-    let bytes = if let Ok(bytes) = source.cast::<PyBytes>() {
-        Some(bytes.clone())
-    } else if source.hasattr("SerializeToString")? {
-        Some(source.call_method0("SerializeToString")?.cast_into::<PyBytes>()?)
-    } else {
-        None
-    };
-    let model = match bytes {
-        Some(bytes) => {
-            let bytes = Bytes::from(copied(bytes.as_bytes())?);
-            engine(py, || options.from_bytes(&bytes))
-        }
-        None => {
-            let path: PathBuf = source.extract()?;
-            engine(py, || options.open(path))
-        }
-    };
-    Ok(Model::of(model.or_raise()?.with_limits(kept)))
-}
 
 impl Model {
     /// A model for Python, with no programs compiled.
@@ -218,22 +140,6 @@ impl Model {
         }
         Ok(all)
     }
-}
-
-/// Opens a model from the contents of its files, by name; the one that is named first.
-#[pyfunction]
-pub(crate) fn _load_files(
-    py: Python<'_>,
-    name: &str,
-    files: HashMap<String, Bound<'_, PyBytes>>,
-) -> PyResult<Model> {
-    let read =
-        |(name, content): (String, Bound<'_, PyBytes>)| Ok((name, Bytes::from(copied(content.as_bytes())?)));
-    let mut files = files.into_iter().map(read).collect::<PyResult<HashMap<_, _>>>()?;
-    let main = files.remove(name).unwrap_or_default();
-    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
-    let model = engine(py, || options().with_files(&main, stem, Arc::new(InMemory(files))));
-    Ok(Model::of(model.or_raise()?))
 }
 
 #[pymethods]
@@ -533,7 +439,7 @@ impl Model {
         let (verify, values) = verify;
         let values = self.given_facts(&values)?;
         let folded = engine(py, || {
-            let model = read(model)?;
+            let model = as_read(model)?;
             let begin = Instant::now();
             let Folded { model: folded, report, .. } = model.fold(&options)?;
             let after = model.edited(&folded)?;
@@ -620,7 +526,7 @@ impl Model {
         (options.stateful, options.states) = states;
         let model = self.within(&limits)?;
         let converted = engine(py, || {
-            let model = read(model)?;
+            let model = as_read(model)?;
             let begin = Instant::now();
             let converted = model.convert(standard, &options)?;
             let mut of_runs = VerifyOptions::default();
@@ -730,49 +636,7 @@ impl Model {
         let names = |ids: &[ValueId]| {
             ids.iter().map(|&id| graph.value(id).name.to_string()).collect::<Vec<_>>().join(", ")
         };
-        format!(
-            "<Model ({}) -> ({}), {} nodes>",
-            names(graph.inputs()),
-            names(graph.outputs()),
-            graph.nodes().len()
-        )
-    }
-}
-
-/// The model as one that was read: folding changes files, and the operators of their own that
-/// graphs have are no standard's.
-fn read(model: gradus::Model) -> gradus::Result<gradus::Model> {
-    if model.bytes().is_some() {
-        return Ok(model);
-    }
-    model.options().from_bytes(&model.to_onnx()?)
-}
-
-/// Shapes of inputs, by name.
-fn given_shapes(shapes: &Bound<'_, PyDict>) -> PyResult<HashMap<String, InputFact>> {
-    let shape = |(name, shape): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
-        Ok((name.extract()?, InputFact::Type(Type::Tensor(None, sizes(Some(&shape))?))))
-    };
-    shapes.iter().map(shape).collect()
-}
-
-/// Numbers and lists of Python have no element type of their own: they take the one that the model
-/// declares.
-fn typed<'py>(value: &Bound<'py, PyAny>, declared: Option<&Type>) -> PyResult<Bound<'py, PyAny>> {
-    let py = value.py();
-    let plain = ["int", "float", "bool", "complex", "list", "tuple"];
-    let is_plain = plain.contains(&crate::error::type_name(value).as_str());
-    match declared.and_then(Type::dtype) {
-        Some(dtype) if is_plain => {
-            let made = py
-                .import("gradus._models")?
-                .call_method1("exactly", (value, crate::dtype::descriptor(py, dtype)?))?;
-            if made.is_none() {
-                let wanted = format!("a number that {dtype} holds");
-                return Err(mismatch(gradus::Kind::Value, "an input", value.repr()?, wanted));
-            }
-            Ok(made)
-        }
-        _ => Ok(value.clone()),
+        let (inputs, outputs) = (names(graph.inputs()), names(graph.outputs()));
+        format!("<Model ({inputs}) -> ({outputs}), {} nodes>", graph.nodes().len())
     }
 }

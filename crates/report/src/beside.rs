@@ -11,7 +11,7 @@ use maud::{Markup, html};
 
 use crate::Other;
 use crate::data::{self, OtherData};
-use crate::page::{MOST, grouped, more};
+use crate::page::{MAX_REMARKS, grouped, more};
 
 /// The section of a page about another model, and its data.
 ///
@@ -50,7 +50,7 @@ pub(crate) fn beside(
                 div.scroll tabindex="0" role="region" aria-label="Values that have other types or shapes" {
                     table {
                         thead { tr { th scope="col" { "Value" } th scope="col" { "This model" } th scope="col" { "Other" } } }
-                        tbody { @for (name, this, that) in shapes.iter().take(MOST) {
+                        tbody { @for (name, this, that) in shapes.iter().take(MAX_REMARKS) {
                             tr { th.name scope="row" { (escaped(name)) } td.name { (escaped(this)) } td.name { (escaped(that)) } }
                         } }
                     }

@@ -33,8 +33,8 @@ const SCRIPTS: [&str; 4] = [
     ),
 ];
 
-/// Remarks of a kind that are listed.
-pub(crate) const MOST: usize = 200;
+/// Maximum number of remarks of a kind that are listed.
+pub(crate) const MAX_REMARKS: usize = 200;
 
 /// The whole page.
 pub(crate) fn page(
@@ -304,7 +304,7 @@ fn remarks(model: &Model, cost: &Cost, summary: &Summary) -> Markup {
     let is_unknown = |id: &_| inference.completeness(inference.fact(*id)) > Completeness::Data;
     let unknown: Vec<_> = graph.ids().filter(is_unknown).collect();
     let why = |&id: &_| (graph.value(id).name.to_string(), inference.why_incomplete(id).join("; "));
-    let reasons: Vec<_> = unknown.iter().take(MOST).map(why).collect();
+    let reasons: Vec<_> = unknown.iter().take(MAX_REMARKS).map(why).collect();
     let reasons = reasons.iter().map(|(name, why)| (&**name, &**why));
     html! {
         (list("problems", "Contradictions", "Where", "Why", summary.problems.len(), problems))
@@ -334,7 +334,7 @@ fn remarks(model: &Model, cost: &Cost, summary: &Summary) -> Markup {
                     @if !report.kept.is_empty() {
                         details {
                             summary { "Shape nodes that stay (" (grouped(report.kept.len())) ")" }
-                            ul { @for kept in report.kept.iter().take(MOST) {
+                            ul { @for kept in report.kept.iter().take(MAX_REMARKS) {
                                 li { span.name { (escaped(&kept.node)) } " (" (escaped(&kept.operator)) "): " (escaped(&kept.reason)) }
                             } }
                             (more(report.kept.len()))
@@ -355,7 +355,7 @@ fn remarks(model: &Model, cost: &Cost, summary: &Summary) -> Markup {
                     }
                     @if !notes.lost.is_empty() {
                         p { "Lost, as the format cannot hold it:" }
-                        ul { @for lost in notes.lost.iter().take(MOST) { li.name { (escaped(lost)) } } }
+                        ul { @for lost in notes.lost.iter().take(MAX_REMARKS) { li.name { (escaped(lost)) } } }
                         (more(notes.lost.len()))
                     }
                 }
@@ -382,7 +382,7 @@ fn notes_table(notes: &[Note]) -> Markup {
                         td { (escaped(why)) }
                         td { details {
                             summary { (grouped(places.len())) }
-                            ul { @for place in places.iter().take(MOST) { li.name { (escaped(place)) } } }
+                            ul { @for place in places.iter().take(MAX_REMARKS) { li.name { (escaped(place)) } } }
                             (more(places.len()))
                         } }
                     }
@@ -409,7 +409,7 @@ fn list<'a>(
                 div.scroll tabindex="0" role="region" aria-labelledby=(heading) {
                     table.remarks {
                         thead { tr { th scope="col" { (place) } th scope="col" { (text) } } }
-                        tbody { @for (place, text) in remarks.take(MOST) {
+                        tbody { @for (place, text) in remarks.take(MAX_REMARKS) {
                             tr { th.name scope="row" { (escaped(place)) } td { (escaped(text)) } }
                         } }
                     }
@@ -422,7 +422,7 @@ fn list<'a>(
 
 /// Number of remarks that are not listed.
 pub(crate) fn more(count: usize) -> Markup {
-    html! { @if count > MOST { p { "and " (grouped(count - MOST)) " more" } } }
+    html! { @if count > MAX_REMARKS { p { "and " (grouped(count - MAX_REMARKS)) " more" } } }
 }
 
 #[cfg(test)]

@@ -12,8 +12,8 @@ use maud::{Markup, html};
 
 use crate::page::grouped;
 
-/// Sequences that a page shows.
-const MOST: usize = 20;
+/// Maximum number of sequences that a page shows.
+const MAX_SEQUENCES: usize = 20;
 
 /// Units in the last place, as powers of two, at which a bar has its full height.
 const LEVELS: u32 = 8;
@@ -48,8 +48,8 @@ pub(crate) fn section(
                 @if !at.is_empty() { ", at " (at) }
                 ". No program is run."
             }
-            @for of in found.iter().take(MOST) { (sequence(of)) }
-            @if found.len() > MOST { p.quiet { "and " (grouped(found.len() - MOST)) " more" } }
+            @for of in found.iter().take(MAX_SEQUENCES) { (sequence(of)) }
+            @if found.len() > MAX_SEQUENCES { p.quiet { "and " (grouped(found.len() - MAX_SEQUENCES)) " more" } }
         }
     }))
 }

@@ -4,143 +4,10 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, ValueEnum};
-use gradus::fold::Level;
-use gradus::{RunOptions, Sums, profiles};
 
 use super::dims::DialectArg;
-use super::names::{Named, any, level, levels, operator_names};
-use super::sizes::{AssumeArgs, LimitArgs, SetArgs, ShapeArgs, SizeArgs};
-
-/// Run a model and print its outputs, or save them.
-#[derive(Debug, ClapArgs)]
-#[command(
-    after_help = "Examples:\n  gradus run examples/positions.onnx -i 'tokens=[[101, 102]]'\n  gradus run examples/positions.onnx --random-inputs --dim batch=2 --dim seq=128 --profile-nodes"
-)]
-#[allow(clippy::struct_excessive_bools, reason = "each is an option of the command")]
-pub(crate) struct RunArgs {
-    /// The model: an ONNX file, the .xml of an OpenVINO IR, or the .json or .pdmodel of a Paddle
-    /// program.
-    pub(crate) model: PathBuf,
-
-    /// An input: NAME=VALUE, NAME=FILE, or an .npz file with arrays by name.
-    ///
-    /// A VALUE is a number, text in quotes, true or false, nested lists of these ([[1, 2], [3,
-    /// 4]]), or a shape after zeros, ones, full:NUMBER, arange, random (floats from -1 to 1,
-    /// integers 0 and 1) or random:normal, as in zeros[2, 3]. It becomes a tensor of the type that
-    /// the model declares. A FILE is .npy, .npz or a .pb with one ONNX tensor.
-    #[arg(short, long = "input", value_name = "NAME=VALUE|FILE")]
-    pub(crate) inputs: Vec<String>,
-
-    /// A value to compute; any value of the main graph. Without this, all outputs.
-    #[arg(short = 'n', long = "output", value_name = "NAME")]
-    pub(crate) outputs: Vec<String>,
-
-    /// Save each output as NAME.npy in this folder instead of printing it.
-    #[arg(short, long, value_name = "DIR")]
-    pub(crate) out: Option<PathBuf>,
-
-    /// Save each value of the main graph as NAME.npy in this folder, beside what is printed.
-    #[arg(long, value_name = "DIR", conflicts_with = "outputs")]
-    pub(crate) save_all: Option<PathBuf>,
-
-    /// Make the inputs that are not given: random tensors of the declared types and shapes; integers
-    /// are 0 and 1, or rows of the table that a node looks up.
-    #[arg(long)]
-    pub(crate) random_inputs: bool,
-
-    /// The shape of an input in place of the one that the model declares: numbers, names, or ? for
-    /// what is open.
-    #[arg(long = "input-shape", value_name = "NAME=DIM,…")]
-    pub(crate) input_shapes: Vec<String>,
-
-    #[command(flatten)]
-    pub(crate) set: SetArgs,
-
-    /// A symbol in the shapes of inputs, and the number that it stands for in random inputs.
-    #[arg(long = "dim", value_name = "NAME=NUMBER", requires = "random_inputs")]
-    pub(crate) dims: Vec<String>,
-
-    /// Print the time and the memory of each node, the slowest first, after the outputs.
-    #[arg(long)]
-    pub(crate) profile_nodes: bool,
-
-    /// The rules that sequences follow.
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) profile: Profile,
-
-    /// Run operators that ONNX defines as functions (Range) by the bodies of these functions.
-    #[arg(long)]
-    pub(crate) expand_functions: bool,
-
-    /// How products of matrices, convolutions and reductions of floats are added
-    /// (docs/numerics.md).
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) accumulate: Accumulate,
-
-    /// Add without error, and round once: the same as --accumulate exact.
-    #[arg(long, conflicts_with = "accumulate")]
-    pub(crate) exact: bool,
-
-    /// The seed of random inputs, and of operators that draw random numbers and have none of their
-    /// own (docs/numerics.md).
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub(crate) seed: u64,
-
-    /// Print JSON (docs/json.md).
-    #[arg(long)]
-    pub(crate) json: bool,
-
-    #[command(flatten)]
-    pub(crate) assume: AssumeArgs,
-
-    #[command(flatten)]
-    pub(crate) limits: LimitArgs,
-}
-
-/// The rules that sequences follow.
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
-pub(crate) enum Profile {
-    /// The standards' formulas, exactly: one rounding per element.
-    #[default]
-    Exact,
-    /// The function body that ONNX gives for Range: a count in float32, a running sum.
-    OnnxBody,
-    /// The results of `PaddlePaddle` for `arange`, `linspace` and `logspace` of its programs.
-    Paddle,
-}
-
-/// How floats are added.
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
-pub(crate) enum Accumulate {
-    /// In float64, in the order of the elements, rounded once.
-    #[default]
-    Float64,
-    /// In float32, in the order of the elements, as simple runtimes add.
-    Float32,
-    /// Without error, rounded once: slower.
-    Exact,
-}
-
-impl RunArgs {
-    /// The options of a run that the arguments give.
-    pub(crate) fn options(&self) -> RunOptions {
-        let expand_functions = self.expand_functions || matches!(self.profile, Profile::OnnxBody);
-        let profile = match self.profile {
-            Profile::Paddle => profiles::Profile::Paddle,
-            _ => profiles::Profile::Exact,
-        };
-        let mut options = RunOptions::default();
-        (options.expand_functions, options.profile) = (expand_functions, profile);
-        options.seed = self.seed;
-        options.sums = match self.accumulate {
-            _ if self.exact => Sums::Exact,
-            Accumulate::Float64 => Sums::Float64,
-            Accumulate::Float32 => Sums::Float32,
-            Accumulate::Exact => Sums::Exact,
-        };
-        options
-    }
-}
+use super::names::{Named, any, operator_names};
+use super::sizes::{LimitArgs, ShapeArgs, SizeArgs};
 
 /// How several models are gone through.
 #[derive(Debug, ClapArgs)]
@@ -148,24 +15,6 @@ pub(crate) struct FleetArgs {
     /// Models at a time; by default as many as there are processors.
     #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<NonZeroUsize>,
-}
-
-/// The standard to convert to.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum Target {
-    /// ONNX: .onnx files.
-    Onnx,
-    /// OpenVINO's IR: .xml files, with constants in .bin files.
-    Openvino,
-}
-
-/// A program that runs converted models.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum RuntimeName {
-    /// ONNX Runtime, on the processor.
-    Onnxruntime,
-    /// OpenVINO.
-    Openvino,
 }
 
 /// The form in which sizes that the model runs with are written.
@@ -231,7 +80,7 @@ pub(crate) struct Infer {
     #[arg(short, long, value_name = "FILE|DIR")]
     pub(crate) output: Option<PathBuf>,
 
-    /// Copy files of constants beside an output with the names that the model gives them, not with
+    /// Copy files of constants next to an output with the names that the model gives them, not with
     /// names that come from the output's.
     #[arg(long, requires = "output")]
     pub(crate) keep_names: bool,
@@ -331,7 +180,7 @@ pub(crate) struct CostArgs {
     pub(crate) align: u64,
 
     /// Print the largest value of the only symbol without a number at which constants, inputs and
-    /// values take at most so many bytes at one time: 500MB, 24GiB.
+    /// values take at most this number of bytes at one time: 500MB, 24GiB.
     #[arg(long, value_name = "BYTES", value_parser = bytes, group = "placed")]
     pub(crate) fit: Option<u64>,
 
@@ -416,184 +265,6 @@ fn bytes(text: &str) -> Result<u64, String> {
     };
     let value = number.parse::<u64>().ok().zip(scale).and_then(|(number, scale)| number.checked_mul(scale));
     value.ok_or_else(|| format!("expected a number of bytes (500MB, 24GiB), got {text:?}"))
-}
-
-/// Fold a model: what can be computed before a run becomes constants, and the nodes that computed
-/// it go.
-///
-/// The folded model gives the same bits for whatever inputs the model took, unless `--level fuse`
-/// allows other last bits of floats (docs/fold.md). The bits are the same in every program that
-/// computes each operator as its standard says and rounds floats as IEEE 754 does; which NaN a
-/// result is may differ. A runtime may choose another kernel for a weight that is a constant now:
-/// the report names the nodes that read one. What is not touched is copied as it stands; the
-/// output appears whole or not at all.
-#[derive(Debug, ClapArgs)]
-#[allow(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
-#[command(
-    after_help = "Examples:\n  gradus fold examples/heads.onnx -o heads.onnx --verify\n  gradus fold examples/heads.onnx examples/loop.onnx -o out/ --json"
-)]
-pub(crate) struct FoldArgs {
-    /// The models: ONNX files, or the .xml of OpenVINO IR; folders of them, patterns
-    /// (models/**/*.onnx), @FILE or - for lists. Several are folded in parallel.
-    #[arg(required_unless_present = "list_rules", value_name = "MODEL")]
-    pub(crate) models: Vec<PathBuf>,
-
-    /// Where the folded model goes: a file, or a folder, which several models need. An OpenVINO
-    /// model is a .xml file, and a .bin file beside it.
-    #[arg(short, long, value_name = "FILE|DIR", required_unless_present = "list_rules")]
-    pub(crate) output: Option<PathBuf>,
-
-    /// Copy files of constants beside an output with the names that the model gives them, not with
-    /// names that come from the output's.
-    #[arg(long, requires = "output")]
-    pub(crate) keep_names: bool,
-
-    /// The rules to apply: of shape arithmetic alone, those that keep every bit, or also those that
-    /// may change the last bits of floats.
-    #[arg(long, value_name = "LEVEL", default_value = "exact", value_parser = Named(levels, level))]
-    pub(crate) level: Level,
-
-    /// Apply a rule of a higher level.
-    #[arg(long = "rule", value_name = "RULE")]
-    pub(crate) rules: Vec<String>,
-
-    /// Do not apply a rule.
-    #[arg(long = "no-rule", value_name = "RULE")]
-    pub(crate) no_rules: Vec<String>,
-
-    /// Leave weights computed: runtimes may pack those that are constants, and choose another
-    /// kernel, whose results have other last bits.
-    #[arg(long)]
-    pub(crate) keep_weights: bool,
-
-    /// List the rules with their levels and patterns.
-    #[arg(long, exclusive = true)]
-    pub(crate) list_rules: bool,
-
-    /// Add no constant of more bytes than this.
-    #[arg(long, value_name = "BYTES", default_value_t = 1 << 20)]
-    pub(crate) max_constant: u64,
-
-    /// Do not write the inferred types of values into the model.
-    #[arg(long)]
-    pub(crate) no_declare: bool,
-
-    /// Take up to 30 seconds to compare both models, and write nothing if outputs could not be
-    /// compared. Without this, they are compared in the time that folding took and half a second.
-    ///
-    /// Shapes are evaluated under random bindings, and both models run on random inputs, whose open
-    /// sizes are 1, unequal, equal, 0 one at a time, and random. Bits of outputs must be the same
-    /// at levels up to `exact`, types and shapes above.
-    #[arg(long)]
-    pub(crate) verify: bool,
-
-    /// Do not compare the models.
-    #[arg(long, conflicts_with = "verify")]
-    pub(crate) no_verify: bool,
-
-    /// An input of the runs that are compared: NAME=VALUE, NAME=FILE, or an .npz file, as `gradus
-    /// run` takes it. Other inputs are random.
-    #[arg(short, long = "input", value_name = "NAME=VALUE|FILE")]
-    pub(crate) inputs: Vec<String>,
-
-    /// List all nodes that could not be folded or read computed weights, and all outputs that were
-    /// measured.
-    #[arg(long)]
-    pub(crate) all: bool,
-
-    /// Print JSON (docs/json.md): a line for each model.
-    #[arg(long)]
-    pub(crate) json: bool,
-
-    #[command(flatten)]
-    pub(crate) sizes: SizeArgs,
-
-    #[command(flatten)]
-    pub(crate) fleet: FleetArgs,
-
-    #[command(flatten)]
-    pub(crate) limits: LimitArgs,
-}
-
-/// Convert a model of ONNX, OpenVINO or Paddle to ONNX or OpenVINO.
-///
-/// Reads ONNX, OpenVINO's IR and Paddle programs, and writes ONNX or IR: ONNX as IR or, with
-/// `--opset`, in another operator set; IR as ONNX; Paddle as either. Nodes whose meaning is not
-/// kept bit for bit are listed, those that say the same together; docs/convert.md has the list of
-/// operators. The output appears whole or not at all.
-#[derive(Debug, ClapArgs)]
-#[command(
-    after_help = "Examples:\n  gradus convert examples/positions.onnx positions.xml\n  gradus convert examples/positions.onnx examples/heads.onnx -o ir/ --to openvino"
-)]
-#[allow(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
-pub(crate) struct ConvertArgs {
-    /// The models: ONNX files, .xml files of OpenVINO IR, or .json and .pdmodel files of Paddle
-    /// programs; folders of them, patterns (models/**/*.onnx), @FILE or - for lists. Several are
-    /// converted in parallel.
-    #[arg(required = true, value_name = "MODEL")]
-    pub(crate) models: Vec<PathBuf>,
-
-    /// The file to write, whose ending selects the format: .onnx, or .xml with constants in a .bin
-    /// file; or a folder, which several models need. `convert MODEL FILE` is `convert MODEL -o
-    /// FILE`.
-    #[arg(short, long, value_name = "FILE|DIR")]
-    pub(crate) output: Option<PathBuf>,
-
-    /// The standard to convert to; without it, that of the ending.
-    #[arg(long, value_name = "STANDARD")]
-    pub(crate) to: Option<Target>,
-
-    /// Write nothing unless every node is exact.
-    #[arg(long)]
-    pub(crate) strict: bool,
-
-    /// Write nothing unless both models give the same bits on random inputs, as `gradus check`
-    /// compares them; where a node is not exact, floats may differ by 1e-4 of the largest, by 4e-3
-    /// in models of float16, and by 3e-2 in those of shorter floats and of quantized tensors.
-    #[arg(long)]
-    pub(crate) check: bool,
-
-    /// Do not run both models. Without this, they run on random inputs for the time that the
-    /// conversion took and half a second, and nothing is written if outputs of exact nodes differ.
-    #[arg(long, conflicts_with = "check")]
-    pub(crate) no_verify: bool,
-
-    /// The ONNX operator set; by default 21, or where it lacks what a node needs, the newest that
-    /// released runtimes load.
-    #[arg(long, value_name = "N")]
-    pub(crate) opset: Option<i64>,
-
-    /// The program that will run the model: unless `--opset` is given, the newest operator set in
-    /// which it runs every node; types that it lacks are avoided, and nodes that it does not run
-    /// are listed.
-    #[arg(long = "for", value_name = "RUNTIME")]
-    pub(crate) runtime: Option<RuntimeName>,
-
-    /// To OpenVINO: make variables (`ReadValue`, `Assign`) of the inputs `past_key_values.*` and of
-    /// the outputs `present.*`.
-    #[arg(long)]
-    pub(crate) stateful: bool,
-
-    /// To OpenVINO: make a variable of an input, whose next value is an output.
-    #[arg(long = "state", value_name = "INPUT=OUTPUT")]
-    pub(crate) states: Vec<String>,
-
-    /// List everything that is not kept, a line each, however long.
-    #[arg(long)]
-    pub(crate) all: bool,
-
-    /// Print JSON (docs/json.md).
-    #[arg(long)]
-    pub(crate) json: bool,
-
-    #[command(flatten)]
-    pub(crate) sizes: SizeArgs,
-
-    #[command(flatten)]
-    pub(crate) fleet: FleetArgs,
-
-    #[command(flatten)]
-    pub(crate) limits: LimitArgs,
 }
 
 /// The form of a diagram.
@@ -762,7 +433,7 @@ pub(crate) struct CheckArgs {
 /// the same. What is proved is about the inputs that both models take.
 #[derive(Debug, ClapArgs)]
 #[command(
-    after_help = "Examples:\n  gradus prove examples/heads.onnx examples/heads.onnx\n  gradus prove before.onnx after.onnx --range seq=1..4096 --witness differs/"
+    after_help = "Examples:\n  gradus prove examples/heads.onnx examples/heads.onnx\n  gradus prove examples/heads.onnx examples/heads.onnx --range seq=1..4096 --witness differs"
 )]
 pub(crate) struct ProveArgs {
     /// The first model: an ONNX file.

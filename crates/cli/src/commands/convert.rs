@@ -20,8 +20,8 @@ use crate::args::{self, RuntimeName, Target};
 use crate::diagnostics::Failure;
 use crate::output::{self, escaped};
 
-/// Notes that are printed of each kind where not all are asked for.
-const MOST: usize = 20;
+/// Maximum number of notes of each kind that are printed without `--all`.
+const MAX_NOTES: usize = 20;
 
 #[derive(Serialize)]
 struct ConvertedJson<'a> {
@@ -257,7 +257,7 @@ fn text(
     let exact = report.nodes.saturating_sub(places.len());
     let _ = writeln!(out, "nodes {}: {exact} exact, {} not", report.nodes, places.len());
     let notes = grouped(&report.notes, args.all, |note| (&note.operator, note.exactness, &note.why));
-    let most = if args.all { usize::MAX } else { MOST };
+    let most = if args.all { usize::MAX } else { MAX_NOTES };
     for &(note, more) in notes.iter().take(most) {
         let _ = writeln!(
             out,

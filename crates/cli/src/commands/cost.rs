@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::fleet::FleetModel;
 use super::infer::{DimJson, Remark, dim_json, peak_text, write_conditions, write_problems};
-use super::sweep::{self, Form, Sweep};
+use super::sweep::{self, CostForm, Sweep};
 use super::{fleet, given, many, plan};
 use crate::args;
 use crate::diagnostics::Failure;
@@ -124,7 +124,7 @@ fn one(
     }
     if let Some(sweep) = sweep {
         let name = path.display().to_string();
-        return sweep.print(&model, options, name, Form { json: args.json, plot: args.plot }, out);
+        return sweep.print(&model, options, name, CostForm { json: args.json, plot: args.plot }, out);
     }
     let graph = model.graph();
     let mut cost = model.cost(options).map_err(|error| error.in_file(path.display()))?;

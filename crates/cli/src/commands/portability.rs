@@ -17,8 +17,8 @@ use crate::diagnostics::Failure;
 use crate::json;
 use crate::output::{self, escaped};
 
-/// Conditions of a rule, and nodes of a condition, that are listed without `--all`.
-const MOST: usize = 4;
+/// Maximum number of conditions of a rule, and of nodes of a condition, listed without `--all`.
+const MAX_LISTED: usize = 4;
 
 #[derive(Serialize)]
 struct PortabilityJson<'a> {
@@ -183,7 +183,7 @@ fn grouped<'a, K: PartialEq>(
 }
 
 fn write_text(found: &Portability, all: bool, out: &mut dyn Write) -> std::io::Result<()> {
-    let most = if all { usize::MAX } else { MOST };
+    let most = if all { usize::MAX } else { MAX_LISTED };
     let more = |len: usize| match len.saturating_sub(most) {
         0 => String::new(),
         more => format!(" and {more} more (--all)"),

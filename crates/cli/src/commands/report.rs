@@ -77,7 +77,7 @@ pub(crate) fn report(args: &args::ReportArgs) -> Result<(), Failure> {
     let models = fleet::expand(&args.models)?;
     given::check_destination(&args.output, &models)?;
     if args.compare.is_some() && models.len() > 1 {
-        let message = "--compare shows a model beside one other, but there are several models";
+        let message = "--compare shows one model next to another, but there are several models";
         return Err(Error::new(Kind::Usage, message).into());
     }
     let has_index = given::is_folder(&args.output) && models.len() > 1;

@@ -17,7 +17,7 @@ use crate::output::{self, aligned, escaped};
 use crate::{json, stream};
 
 /// Maximum number of sizes in turn.
-const MOST: usize = 1000;
+const MAX_SIZES: usize = 1000;
 
 /// A symbol and its sizes, in order.
 pub(super) struct Sweep {
@@ -27,7 +27,7 @@ pub(super) struct Sweep {
 
 /// The form in which costs are printed.
 #[derive(Clone, Copy)]
-pub(super) struct Form {
+pub(super) struct CostForm {
     pub(super) json: bool,
     pub(super) plot: bool,
 }
@@ -79,11 +79,11 @@ impl Sweep {
             };
             let next = |size: &i64| size.checked_mul(factor)?.checked_add(step);
             let sizes = std::iter::successors(Some(first), next).take_while(|&size| size <= last);
-            Some((symbol, sizes.take(MOST + 1).collect::<Vec<_>>()))
+            Some((symbol, sizes.take(MAX_SIZES + 1).collect::<Vec<_>>()))
         };
         let (symbol, sizes) = read().filter(|(_, sizes)| !sizes.is_empty()).ok_or_else(wrong)?;
-        if sizes.len() > MOST {
-            return Err(Error::new(Kind::Usage, format!("--dim {text} has more than {MOST} sizes")));
+        if sizes.len() > MAX_SIZES {
+            return Err(Error::new(Kind::Usage, format!("--dim {text} has more than {MAX_SIZES} sizes")));
         }
         Ok(Sweep { symbol: symbol.to_owned(), sizes })
     }
@@ -94,7 +94,7 @@ impl Sweep {
         model: &Model,
         options: &InferOptions,
         name: String,
-        form: Form,
+        form: CostForm,
         out: &mut dyn Write,
     ) -> Result<(), Failure> {
         let mut options = options.clone();

@@ -138,25 +138,25 @@ impl Inference {
     /// The elements of a small tensor, as far as they are known.
     pub fn elements(&self, fact: &Fact) -> Option<String> {
         use crate::fact::{Elements, Extremes, Fraction};
-        const MOST: usize = 16;
+        const MAX_SHOWN: usize = 16;
         let fact = fact.as_tensor()?;
         let list = |all: Vec<String>| match fact.rank() {
             Some(0) => all.into_iter().next().unwrap_or_default(),
             _ => format!("[{}]", all.join(", ")),
         };
         match &fact.elements {
-            Elements::Integers(all) if all.len() <= MOST => {
+            Elements::Integers(all) if all.len() <= MAX_SHOWN => {
                 Some(list(all.iter().map(|dim| self.symbols.print(*dim).to_string()).collect()))
             }
-            Elements::Fractions(all) if all.len() <= MOST => {
+            Elements::Fractions(all) if all.len() <= MAX_SHOWN => {
                 let print = |fraction: &Fraction| match fraction.under {
                     1 => self.symbols.print(fraction.over).to_string(),
                     under => format!("({})/{under}", self.symbols.print(fraction.over)),
                 };
                 Some(list(all.iter().map(print).collect()))
             }
-            Elements::Known(tensor) if tensor.len() <= MOST => {
-                Some(gradus_core::display::elided(tensor, MOST).replace('\n', ""))
+            Elements::Known(tensor) if tensor.len() <= MAX_SHOWN => {
+                Some(gradus_core::display::elided(tensor, MAX_SHOWN).replace('\n', ""))
             }
             Elements::Progression(both) => {
                 Some(format!("{}, … by {}", self.symbols.print(both.0), self.symbols.print(both.1)))

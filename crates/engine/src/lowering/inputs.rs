@@ -6,7 +6,7 @@ use gradus_core::convert::{self, Rules, i64_of, usize_of_i64};
 use gradus_core::graph::{Constant, Standard};
 use gradus_core::{DType, Error, Kind, Limits, Result, Tensor};
 
-use super::{Dims, LoweredValue, Lowering, along, axis as axis_of};
+use super::{KnownDims, LoweredValue, Lowering, along, axis as axis_of};
 use crate::conversion::Exactness;
 use crate::conversion::caveats;
 use crate::conversion::node::LONGEST;
@@ -85,7 +85,7 @@ impl Lowering<'_> {
     }
 
     /// The dimensions of an output, if its rank is known.
-    pub fn result_dims(&self, output: usize) -> Option<Dims> {
+    pub fn result_dims(&self, output: usize) -> Option<KnownDims> {
         self.goal.outputs.get(output)?.clone()?.dims
     }
 
@@ -117,7 +117,7 @@ impl Lowering<'_> {
     }
 
     /// The dimensions of an input, if its rank is known.
-    pub fn dims(&self, input: usize) -> Option<Dims> {
+    pub fn dims(&self, input: usize) -> Option<KnownDims> {
         Some(self.dims_of(input).ok()?.iter().map(|len| len.map(i64_of)).collect())
     }
 

@@ -110,7 +110,7 @@ impl Known {
 }
 
 /// The dimensions of a value, as far as they are known.
-pub type Dims = Vec<Option<i64>>;
+pub type KnownDims = Vec<Option<i64>>;
 
 /// The purpose for which a graph is written.
 #[derive(Clone, Debug)]
@@ -128,7 +128,7 @@ pub struct Goal {
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
     /// Dimensions, if the rank is known.
-    pub dims: Option<Dims>,
+    pub dims: Option<KnownDims>,
 }
 
 impl Goal {

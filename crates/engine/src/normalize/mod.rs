@@ -72,7 +72,7 @@ pub enum Older {
 
 /// The versions from `since` up to, but not including, `before` that differ from the newest one.
 #[derive(Debug)]
-pub struct Row {
+pub struct FormRow {
     standard: Standard,
     operators: &'static [&'static str],
     since: i64,
@@ -80,23 +80,23 @@ pub struct Row {
     change: Change,
 }
 
-impl Row {
+impl FormRow {
     /// A row that holds for all versions: another standard's spelling.
-    pub fn always(standard: Standard, operators: &'static [&'static str], change: Change) -> Row {
-        Row { standard, operators, since: 0, before: i64::MAX, change }
+    pub fn always(standard: Standard, operators: &'static [&'static str], change: Change) -> FormRow {
+        FormRow { standard, operators, since: 0, before: i64::MAX, change }
     }
 }
 
-fn onnx(operators: &'static [&'static str], since: i64, before: i64, change: Change) -> Row {
-    Row { standard: Standard::Onnx, operators, since, before, change }
+fn onnx(operators: &'static [&'static str], since: i64, before: i64, change: Change) -> FormRow {
+    FormRow { standard: Standard::Onnx, operators, since, before, change }
 }
 
-fn openvino(operators: &'static [&'static str], since: i64, before: i64, change: Change) -> Row {
-    Row { standard: Standard::OpenVino, operators, since, before, change }
+fn openvino(operators: &'static [&'static str], since: i64, before: i64, change: Change) -> FormRow {
+    FormRow { standard: Standard::OpenVino, operators, since, before, change }
 }
 
 #[rustfmt::skip]
-static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| {
+static TABLE: LazyLock<Vec<FormRow>> = LazyLock::new(|| {
     let mut rows = vec![
     onnx(&["ArgMax", "ArgMin"], 1, 12, Change::Lacks("select_last_index", Content::Int(0))),
     onnx(&["Attention"], 23, 25, Change::Lacks("left_window_size", Content::Int(-1))),
@@ -225,7 +225,7 @@ static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| {
 /// The rows that hold for one version of an operator.
 #[derive(Clone, Copy, Debug)]
 pub struct Form {
-    rows: &'static [&'static Row],
+    rows: &'static [&'static FormRow],
     standard: Standard,
     version: i64,
 }
@@ -241,7 +241,7 @@ impl Form {
 
     /// The form that an operator has in an operator set.
     pub fn of(standard: Standard, operator: &str, version: i64) -> Form {
-        static INDEX: LazyLock<HashMap<&str, Vec<&Row>>> = LazyLock::new(|| {
+        static INDEX: LazyLock<HashMap<&str, Vec<&FormRow>>> = LazyLock::new(|| {
             let mut index: HashMap<_, Vec<_>> = HashMap::new();
             for row in TABLE.iter() {
                 for operator in row.operators {
@@ -264,7 +264,7 @@ impl Form {
 
     /// The differences, each with the first version that does not have it.
     pub fn changes(self) -> impl Iterator<Item = (&'static Change, i64)> {
-        let holds = move |row: &&&Row| {
+        let holds = move |row: &&&FormRow| {
             row.standard == self.standard && (row.since..row.before).contains(&self.version)
         };
         self.rows.iter().filter(holds).map(|row| (&row.change, row.before))

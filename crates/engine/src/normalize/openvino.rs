@@ -3,7 +3,7 @@
 
 use gradus_core::graph::{Content, Standard};
 
-use crate::normalize::{Change, Row};
+use crate::normalize::{Change, FormRow};
 
 const REDUCTIONS: &[&str] = &[
     "ReduceL1",
@@ -18,8 +18,8 @@ const REDUCTIONS: &[&str] = &[
 ];
 
 /// The rows, which hold for all versions.
-pub fn rows() -> [Row; 7] {
-    let row = |operators, change| Row::always(Standard::OpenVino, operators, change);
+pub fn rows() -> [FormRow; 7] {
+    let row = |operators, change| FormRow::always(Standard::OpenVino, operators, change);
     [
         row(&["Convert"], Change::Name("to", "destination_type")),
         row(REDUCTIONS, Change::Name("keepdims", "keep_dims")),

@@ -4,7 +4,11 @@
 //! A variable may be written several times, and the body of a loop writes variables around it; so
 //! each write makes a value of its own, and what a body writes is carried from one run to the next.
 
-use std::collections::{HashMap, HashSet};
+mod control_flow;
+mod parts;
+mod renamed;
+
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -12,17 +16,18 @@ use gradus_core::convert::{i64_of, product, u64_of, usize_of_i64};
 use gradus_core::graph::{
     Attribute, Builder, Content, DeclaredDim, Model, Node, OperatorId, Origin, Slots, Standard, Type,
 };
-use gradus_core::{DType, Error, Kind, Limits, Result, Shape, Tensor};
+use gradus_core::{Error, Kind, Limits, Result, Shape, Tensor};
 
 use super::OPERATORS;
-use super::choices::{BlockChoice, Choices};
-use super::desc_parts::{Variable, read_attribute};
+use super::choices::Choices;
 use super::fields::{block_desc, op_desc, op_desc_var, program_desc, var_type_type as code, version};
-use super::names::{Argument, MISDECLARED, Renamed, renamed};
+use super::names::{MISDECLARED, renamed};
 use super::parameters::{WantedParameter, constants};
 use super::types::dtype_of;
 use crate::files::Files;
 use crate::wire::ByteSpan;
+use parts::{Variable, read_attribute};
+use renamed::{keeps_meaning, typed};
 
 /// Programs of this version of Paddle and later are not known.
 const UNKNOWN_VERSION: i64 = 4_000_000;
@@ -362,91 +367,6 @@ impl<'a> DescReader<'a, '_> {
         Ok(())
     }
 
-    /// An operator under the name that PIR has for it.
-    fn rename(&mut self, scope: &mut BlockScope, operation: &OpDesc<'a>, row: &Renamed) -> Result<()> {
-        let mut inputs = Vec::new();
-        let mut attributes = Vec::new();
-        for slot in row.inputs {
-            match *slot {
-                Argument::Of(name) => {
-                    let values = operation.values(name);
-                    inputs.extend(values.iter().map(|name| Some(current(scope, name))));
-                    if values.is_empty() {
-                        inputs.push(None);
-                    }
-                }
-                Argument::List(each, all, attribute, name) => {
-                    let (each, all) = (operation.values(each), operation.values(all).first());
-                    inputs.push(match (each, all) {
-                        ([], Some(all)) => Some(current(scope, all)),
-                        ([], None) => {
-                            let content = operation.attribute(attribute).cloned();
-                            attributes
-                                .extend(content.map(|content| Attribute { name: name.into(), content }));
-                            None
-                        }
-                        (each, _) => Some(self.joined(scope, operation, each)?),
-                    });
-                }
-            }
-        }
-        let all = operation.attribute("reduce_all").is_some() && operation.int("reduce_all") == Some(1);
-        for (old, new) in row.attributes.iter().filter(|(_, new)| !(all && *new == "axis")) {
-            let Some(content) = operation.attribute(old).and_then(|content| typed(new, content)) else {
-                continue;
-            };
-            // An attribute for each element type, of which one is no empty list.
-            match attributes.iter_mut().find(|attribute: &&mut Attribute| &*attribute.name == *new) {
-                None => attributes.push(Attribute { name: (*new).into(), content }),
-                Some(first) if is_empty(&first.content) => first.content = content,
-                Some(_) => {}
-            }
-        }
-        if row.new == "strided_slice" && self.version < VERSION_3 {
-            backwards_to_the_first(&mut attributes);
-        }
-        while inputs.last().is_some_and(Option::is_none) {
-            inputs.pop();
-        }
-        // The parts of a split are alike unless sections give other sizes.
-        let even = row.new == "split"
-            && !matches!(operation.attribute("sections"), Some(Content::Ints(sections)) if !sections.is_empty());
-        let of_array = || operation.values("Input").first().and_then(|name| self.types.get(name));
-        let name = match row.new {
-            _ if even => "split_with_num",
-            "slice" if matches!(of_array(), Some(Type::Sequence(_))) => "slice_array_dense",
-            name => name,
-        };
-        let mut outputs = Vec::new();
-        for wanted in row.outputs {
-            let slots = operation.outputs.iter().filter(|(slot, _)| slot == wanted);
-            outputs.extend(slots.flat_map(|(_, values)| values.iter().copied()));
-        }
-        self.node(scope, operation.span, ("", name), &inputs, &outputs, attributes)?;
-        if let ("array_length", [Some(array)], [length]) = (name, &inputs[..], &outputs[..]) {
-            scope.lengths.insert(current(scope, length), array.clone());
-        }
-        Ok(())
-    }
-
-    /// One list of integers of tensors of one element each.
-    fn joined(&mut self, scope: &mut BlockScope, operation: &OpDesc<'a>, each: &[&'a str]) -> Result<String> {
-        let mut parts = Vec::with_capacity(each.len());
-        for name in each {
-            let flat = self.helper(
-                scope,
-                operation.span,
-                "reshape",
-                &[Some(current(scope, name))],
-                "shape",
-                Content::Ints([1].into()),
-            )?;
-            let long = Content::Bytes("int64".into());
-            parts.push(Some(self.helper(scope, operation.span, "cast", &[Some(flat)], "dtype", long)?));
-        }
-        self.helper(scope, operation.span, "concat", &parts, "axis", Content::Int(0))
-    }
-
     /// A node that the file does not have; gives its output.
     fn helper(
         &mut self,
@@ -561,195 +481,6 @@ impl<'a> DescReader<'a, '_> {
         self.node(scope, operation.span, operator, &inputs, &outputs, operation.attributes.clone())
     }
 
-    /// The block of an operation, and a graph of that name for it.
-    fn nested(
-        &mut self,
-        scope: &BlockScope,
-        operation: &OpDesc<'a>,
-        name: &str,
-    ) -> Result<(BlockScope, Vec<OpDesc<'a>>)> {
-        let most = self.limits.max_depth;
-        if scope.depth >= most {
-            return Err(Error::new(Kind::Limit, format!("blocks are nested more than {most} deep")));
-        }
-        let body =
-            operation.body.ok_or_else(|| Error::new(Kind::Graph, "attribute \"sub_block\" is missing"))?;
-        let operations = self.open(body, operation.span)?;
-        self.charge(operation.span, scope.current.len().saturating_mul(128))?;
-        let inner = BlockScope {
-            builder: Builder::nested(name),
-            current: scope.current.clone(),
-            fetched: Vec::new(),
-            lengths: HashMap::new(),
-            depth: scope.depth + 1,
-        };
-        Ok((inner, operations))
-    }
-
-    /// Two blocks of which one runs, and variables that are those of either.
-    fn choose(
-        &mut self,
-        scope: &mut BlockScope,
-        operation: &OpDesc<'a>,
-        choice: &BlockChoice<'_, 'a>,
-    ) -> Result<()> {
-        let mut attributes = Vec::new();
-        let [yes, no, outputs] = &choice.values;
-        let around = self.written_around(scope, &choice.branches)?;
-        for ((block, values), name) in
-            choice.branches.into_iter().zip([yes, no]).zip(["then_branch", "else_branch"])
-        {
-            let (mut inner, operations) = self.nested(scope, block, name)?;
-            self.operations(&mut inner, &operations)?;
-            self.close(block);
-            for value in values.iter().chain(&around) {
-                let key = current(&inner, value);
-                inner.builder.output(&key);
-            }
-            let graph = Content::Graph(Arc::new(inner.builder.finish()?));
-            attributes.push(Attribute { name: name.into(), content: graph });
-        }
-        let [yes, _] = choice.branches;
-        let condition = yes.values("Cond").first().map(|name| current(scope, name));
-        let outputs = [&outputs[..], &around].concat();
-        self.node(scope, operation.span, ("", "if"), &[condition], &outputs, attributes)
-    }
-
-    /// Variables around the bodies of operations that these write, or the bodies within them.
-    fn written_around(&mut self, scope: &BlockScope, operations: &[&OpDesc<'a>]) -> Result<Vec<&'a str>> {
-        let (mut names, mut seen) = (Vec::new(), HashSet::new());
-        for operation in operations {
-            let (inner, body) = self.nested(scope, operation, "")?;
-            self.arrays.clear();
-            for within in &body {
-                let own = within.writes().filter(|name| scope.current.contains_key(*name));
-                names.extend(own.filter(|name| seen.insert(*name)));
-                if within.body.is_some() {
-                    let deeper = self.written_around(&inner, &[within])?;
-                    names.extend(deeper.into_iter().filter(|name| seen.insert(*name)));
-                }
-            }
-            self.close(operation);
-        }
-        Ok(names)
-    }
-
-    /// A block that runs if a condition holds. A variable that nothing has written before is zero
-    /// if it does not: a program reads it only if it does.
-    fn condition(&mut self, scope: &mut BlockScope, operation: &OpDesc<'a>) -> Result<()> {
-        let mut outputs: Vec<_> = operation.writes().collect();
-        let around = self.written_around(scope, &[operation])?;
-        outputs.extend(around.iter().filter(|name| !operation.writes().any(|own| own == **name)));
-        let (mut yes, operations) = self.nested(scope, operation, "then_branch")?;
-        self.operations(&mut yes, &operations)?;
-        self.close(operation);
-        let mut no = BlockScope {
-            builder: Builder::nested("else_branch"),
-            current: scope.current.clone(),
-            fetched: Vec::new(),
-            lengths: HashMap::new(),
-            depth: scope.depth + 1,
-        };
-        for name in &outputs {
-            let key = current(&yes, name);
-            yes.builder.output(&key);
-            if !no.current.contains_key(*name) {
-                let Some(Type::Tensor(Some(dtype), dims)) = self.types.get(name) else {
-                    return Err(Error::mismatch(
-                        Kind::Unsupported,
-                        format_args!("the type of variable \"{name}\""),
-                        "unknown",
-                        "that of a tensor",
-                    ));
-                };
-                let attributes = [
-                    ("shape", Content::Ints(dims.iter().flatten().map(any_size).collect())),
-                    ("value", Content::Tensor(Tensor::scalar(0i64).into())),
-                    ("dtype", Content::Bytes(dtype.name().into())),
-                ];
-                let attributes =
-                    attributes.map(|(name, content)| Attribute { name: name.into(), content }).into();
-                self.node(&mut no, operation.span, ("", "full"), &[], &[name], attributes)?;
-                let value = no.builder.reference(&current(&no, name));
-                no.builder.info(value).declared = None;
-            }
-            let key = current(&no, name);
-            no.builder.output(&key);
-        }
-        let condition = operation.values("Cond").first().map(|name| current(scope, name));
-        let attributes = [("then_branch", yes), ("else_branch", no)].map(|(name, branch)| {
-            let graph = Content::Graph(Arc::new(branch.builder.finish()?));
-            Ok(Attribute { name: name.into(), content: graph })
-        });
-        let attributes = attributes.into_iter().collect::<Result<Vec<_>>>()?;
-        self.node(scope, operation.span, ("", "if"), &[condition], &outputs, attributes)
-    }
-
-    /// `select_input`: of two variables the second, if a number is not zero.
-    fn select(&mut self, scope: &mut BlockScope, operation: &OpDesc<'a>) -> Result<()> {
-        let (&[no, yes], Some(mask)) = (operation.values("X"), operation.values("Mask").first()) else {
-            return self.keep(scope, operation);
-        };
-        let truth = Content::Bytes("bool".into());
-        let mask = Some(current(scope, mask));
-        let condition = self.helper(scope, operation.span, "cast", &[mask], "dtype", truth)?;
-        let attributes = [("then_branch", yes), ("else_branch", no)].map(|(branch, name)| {
-            let mut builder = Builder::nested(branch);
-            builder.output(&current(scope, name));
-            let graph = Content::Graph(Arc::new(builder.finish()?));
-            Ok(Attribute { name: branch.into(), content: graph })
-        });
-        let attributes = attributes.into_iter().collect::<Result<Vec<_>>>()?;
-        let outputs: Vec<_> = operation.writes().collect();
-        self.node(scope, operation.span, ("", "if"), &[Some(condition)], &outputs, attributes)
-    }
-
-    /// `write_to_array`: the array is an output, of which a new state is made.
-    fn write(&mut self, scope: &mut BlockScope, operation: &OpDesc<'a>) -> Result<()> {
-        let array: Vec<_> = operation.writes().collect();
-        let mut inputs = vec![array.first().map(|name| current(scope, name))];
-        let mut attributes = Vec::new();
-        inputs.extend(operation.values("X").first().map(|name| Some(current(scope, name))));
-        if let Some(place) = operation.values("I").first().map(|name| current(scope, name)) {
-            if scope.lengths.get(&place).is_some_and(|of| inputs.first() == Some(&Some(of.clone()))) {
-                attributes.push(Attribute { name: "append".into(), content: Content::Int(1) });
-            } else {
-                inputs.push(Some(place));
-            }
-        }
-        self.node(scope, operation.span, ("", "array_write"), &inputs, &array, attributes)
-    }
-
-    /// `while`: what its block writes of the variables around it is carried.
-    fn repeat(&mut self, scope: &mut BlockScope, operation: &OpDesc<'a>) -> Result<()> {
-        let &[condition] = operation.values("Condition") else {
-            return Err(Error::new(Kind::Graph, "input \"Condition\" is missing"));
-        };
-        let carried = self.written_around(scope, &[operation])?;
-        let (mut inner, operations) = self.nested(scope, operation, "body")?;
-        for lead in ["#run", "#goes_on"] {
-            inner.builder.define(lead, Origin::Input)?;
-        }
-        for name in &carried {
-            let key = self.next_key(name);
-            let value = inner.builder.define(&key, Origin::Input)?;
-            inner.builder.info(value).declared = self.types.get(name).cloned();
-            inner.current.insert((*name).to_owned(), key);
-        }
-        self.operations(&mut inner, &operations)?;
-        self.close(operation);
-        for name in [condition].iter().chain(&carried) {
-            let key = current(&inner, name);
-            inner.builder.output(&key);
-        }
-        let graph = Content::Graph(Arc::new(inner.builder.finish()?));
-        let first = [None, Some(current(scope, condition))];
-        let inputs: Vec<_> =
-            first.into_iter().chain(carried.iter().map(|name| Some(current(scope, name)))).collect();
-        let attributes = vec![Attribute { name: "body".into(), content: graph }];
-        self.node(scope, operation.span, ("", "while"), &inputs, &carried, attributes)
-    }
-
     /// The key of the next value of a variable.
     fn next_key(&mut self, name: &str) -> String {
         let count = self.written.entry(name.to_owned()).or_insert(0);
@@ -820,42 +551,4 @@ fn span_offset(span: ByteSpan<'_>) -> String {
 /// A size that the declared one admits.
 fn any_size(declared: &DeclaredDim) -> i64 {
     if let DeclaredDim::Known(size) = declared { i64_of(*size) } else { 1 }
-}
-
-/// Returns true if an attribute is a list of nothing.
-fn is_empty(content: &Content) -> bool {
-    match content {
-        Content::Ints(values) => values.is_empty(),
-        Content::Floats(values) => values.is_empty(),
-        Content::Tensors(values) => values.is_empty(),
-        _ => false,
-    }
-}
-
-/// Writes ends of -1 of slices that go backwards as what they meant: before the first element.
-fn backwards_to_the_first(attributes: &mut [Attribute]) {
-    let strides = attributes.iter().find(|attribute| &*attribute.name == "strides");
-    let Some(Content::Ints(strides)) = strides.map(|strides| strides.content.clone()) else { return };
-    let ends = attributes.iter_mut().find(|attribute| &*attribute.name == "ends");
-    if let Some(Content::Ints(ends)) = ends.map(|ends| &mut ends.content) {
-        let both = Arc::make_mut(ends).iter_mut().zip(&*strides);
-        for (end, _) in both.filter(|(end, stride)| **end == -1 && **stride < 0) {
-            *end = i64::from(i32::MIN);
-        }
-    }
-}
-
-/// Returns true if PIR's operator means the same: it has all inputs.
-fn keeps_meaning(row: &Renamed, operation: &OpDesc<'_>) -> bool {
-    row.without.iter().all(|name| operation.values(name).is_empty())
-}
-
-/// The content of an attribute of PIR: element types are names there.
-fn typed(name: &str, content: &Content) -> Option<Content> {
-    match content {
-        Content::Int(number) if matches!(name, "dtype" | "out_dtype") => {
-            dtype_of(*number).map(|dtype: DType| Content::Bytes(dtype.name().into()))
-        }
-        other => Some(other.clone()),
-    }
 }

@@ -9,7 +9,7 @@
 //! | `data`, `feed` | inputs |
 //! | parameters | constants, read from the `.pdiparams` file when they are needed |
 //! | `fetch` | outputs, in the order of their columns |
-//! | a list of tensors: what `builtin.combine` makes and `builtin.split` takes apart | so many values |
+//! | a list of tensors: what `builtin.combine` makes and `builtin.split` takes apart | a value for each tensor |
 //! | an input that stands for an attribute (the `axis` of `concat`), made by `full` | that attribute |
 //! | `if`, `while` | nodes with graphs, in the form of ONNX's `If` and `Loop` |
 //! | operators of `.pdmodel` | those of PIR, by the table in `names.rs`; others stay as they are |
@@ -20,13 +20,11 @@
 mod attribute;
 mod choices;
 mod desc;
-mod desc_parts;
 mod fields;
 mod json;
 mod names;
 mod parameters;
 mod pir;
-mod slots;
 mod types;
 
 pub use desc::read_desc;

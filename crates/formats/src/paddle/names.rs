@@ -14,861 +14,490 @@ pub(super) enum Argument {
     List(&'static str, &'static str, &'static str, &'static str),
 }
 
-/// How an old operator is named in PIR.
+/// How an old operator is named in PIR. Lists of names are separated by spaces.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Renamed {
-    pub(super) old: &'static str,
-    pub(super) new: &'static str,
-    pub(super) inputs: &'static [Argument],
-    /// Slots of the outputs, in PIR's order.
-    pub(super) outputs: &'static [&'static str],
-    /// Attributes: the old name and the new one.
-    pub(super) attributes: &'static [(&'static str, &'static str)],
-    /// Inputs that must be empty for the meaning to be PIR's.
-    pub(super) without: &'static [&'static str],
-}
-
-use Argument::{List, Of};
-
-#[rustfmt::skip]
-use super::slots::{AXES, BROADCAST, CLASSES, CODED, CODES, CONVOLVED, DECIDED, DEFORMED, DEFORMS, DIAGONAL, DIMS, DRAWN, DROPPED, DTYPE, ENDS, FRACTIONS, FUSED, LOWER_X, LOWER_XY, NORMALIZED, NORMS, PADDED, PADS, PATCHES, PLACES, POOLED, POOLED_BOXES, POOLS_BOXES, POOLS_CHANNELS, QUANTIZED, RANKED, REDUCED, RESIZED, SCALED, SET, SHAPE, SHIFTS, SIZES, SLICED, SORTED, SOUGHT, SPECTRA, STARTS, STRIDES, SUMMED, SUPPRESSED, SUPPRESSES, TAGGED, TAGS, UNPACKED, WINDOWS, X, XY};
-
-const fn row(
     old: &'static str,
-    new: &'static str,
-    inputs: &'static [Argument],
-    attributes: &'static [(&'static str, &'static str)],
-) -> Renamed {
-    Renamed { old, new, inputs, outputs: &["Out"], attributes, without: &[] }
+    pub(super) new: &'static str,
+    /// Names of inputs; `each|all|attribute` is a list, and `attribute=name` renames its attribute.
+    inputs: &'static str,
+    /// Slots of the outputs, in PIR's order.
+    outputs: &'static str,
+    /// Attributes; `old=new` where PIR has another name.
+    attributes: &'static str,
+    /// Inputs that must be empty for the meaning to be PIR's.
+    without: &'static str,
 }
 
-const fn without(row: Renamed, without: &'static [&'static str]) -> Renamed {
-    Renamed { without, ..row }
+impl Renamed {
+    /// The inputs of the operator of PIR.
+    pub(super) fn inputs(&self) -> impl Iterator<Item = Argument> {
+        self.inputs.split_ascii_whitespace().map(|word| match word.split_once('|') {
+            None => Argument::Of(word),
+            Some((each, rest)) => {
+                let (all, attribute) = rest.split_once('|').unwrap_or((rest, ""));
+                let (attribute, name) = both_names(attribute);
+                Argument::List(each, all, attribute, name)
+            }
+        })
+    }
+
+    /// The slots of the outputs, in PIR's order.
+    pub(super) fn outputs(&self) -> impl Iterator<Item = &'static str> {
+        self.outputs.split_ascii_whitespace()
+    }
+
+    /// The old and the new name of each attribute.
+    pub(super) fn attributes(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        self.attributes.split_ascii_whitespace().map(both_names)
+    }
+
+    /// Inputs that must be empty for the meaning to be PIR's.
+    pub(super) fn without(&self) -> impl Iterator<Item = &'static str> {
+        self.without.split_ascii_whitespace()
+    }
 }
 
-const fn gives(row: Renamed, outputs: &'static [&'static str]) -> Renamed {
-    Renamed { outputs, ..row }
+/// The old and the new name of `old=new`, or twice the only name.
+fn both_names(word: &'static str) -> (&'static str, &'static str) {
+    word.split_once('=').unwrap_or((word, word))
 }
 
-/// The outputs of operators that find eigenvalues.
-const EIGEN: &[&str] = &["Eigenvalues", "Eigenvectors"];
+// Attributes of several operators.
+const REDUCED: &str = "dim=axis keep_dim=keepdim out_dtype=dtype";
+const WINDOWS: &str =
+    "strides paddings padding_algorithm dilations groups data_format output_padding output_size";
+const POOLED: &str = "ksize=kernel_size strides paddings padding_algorithm ceil_mode exclusive pooling_type \
+    global_pooling adaptive data_format norm_type";
+const NORMS: &str = "epsilon is_test use_global_stats data_layout=data_format begin_norm_axis groups";
+const SOUGHT: &str = "axis keepdims flatten dtype";
+const SUMMED: &str = "axis flatten exclusive reverse";
+const SIZES: &str = "scale out_d out_h out_w align_corners align_mode data_layout=data_format";
+const PADS: &str = "mode value=pad_value pad_value data_format";
+const FRACTIONS: &str = "output_size kernel_size random_u";
+const CODED: &str = "quant_axis bit_length qmax round_type is_test only_observer";
+const PLACES: &str = "rows cols row col offset dtype";
+const DEFORMS: &str = "strides paddings dilations deformable_groups groups";
+const SUPPRESSES: &str =
+    "score_threshold nms_top_k keep_top_k nms_threshold nms_eta normalized background_label";
+const POOLS_BOXES: &str = "pooled_height pooled_width spatial_scale sampling_ratio aligned";
+const PATCHES: &str = "output_sizes kernel_sizes strides paddings dilations";
+const SPECTRA: &str = "axes normalization forward onesided last_dim_size";
+
+/// Selects the first text, or the second where there is none.
+macro_rules! or {
+    (; $default:expr) => {
+        $default
+    };
+    ($given:expr; $default:expr) => {
+        $given
+    };
+}
+
+/// Rows: the old name, the new one where it differs, inputs, attributes, outputs that are not
+/// `Out`, and the inputs that must be empty.
+macro_rules! rows {
+    ($(
+        $old:literal $(is $new:literal)?, $inputs:expr, $attributes:expr
+        $(=> $outputs:expr)? $(, without $without:literal)?;
+    )*) => {
+        &[$(Renamed {
+            old: $old,
+            new: or!($($new)?; $old),
+            inputs: $inputs,
+            outputs: or!($($outputs)?; "Out"),
+            attributes: $attributes,
+            without: or!($($without)?; ""),
+        }),*]
+    };
+}
 
 /// All that are renamed. What is not here keeps its name, its inputs in order, and its attributes.
-pub(super) const TABLE: &[Renamed] = &[
-    row("elementwise_add", "add", XY, BROADCAST),
-    row("elementwise_sub", "subtract", XY, BROADCAST),
-    row("elementwise_mul", "multiply", XY, BROADCAST),
-    row("elementwise_div", "divide", XY, BROADCAST),
-    row("elementwise_floordiv", "floor_divide", XY, BROADCAST),
-    row("elementwise_mod", "remainder", XY, BROADCAST),
-    row("elementwise_min", "minimum", XY, BROADCAST),
-    row("elementwise_max", "maximum", XY, BROADCAST),
-    row("elementwise_pow", "elementwise_pow", XY, BROADCAST),
-    row("equal", "equal", XY, &[]),
-    row("not_equal", "not_equal", XY, &[]),
-    row("less_than", "less_than", XY, &[]),
-    row("less_equal", "less_equal", XY, &[]),
-    row("greater_than", "greater_than", XY, &[]),
-    row("greater_equal", "greater_equal", XY, &[]),
-    row("logical_and", "logical_and", XY, &[]),
-    row("logical_or", "logical_or", XY, &[]),
-    row("logical_xor", "logical_xor", XY, &[]),
-    row("logical_not", "logical_not", X, &[]),
-    row("range", "arange", &[Of("Start"), Of("End"), Of("Step")], DTYPE),
-    row("linspace", "linspace", &[Of("Start"), Of("Stop"), Of("Num")], DTYPE),
-    row("logspace", "logspace", &[Of("Start"), Of("Stop"), Of("Num"), Of("Base")], DTYPE),
-    row("shape", "shape", &[Of("Input")], &[]),
-    row("size", "numel", &[Of("Input")], &[]),
-    row("cast", "cast", X, &[("out_dtype", "dtype")]),
-    row("assign", "assign", X, &[]),
-    row(
-        "assign_value",
-        "assign_value",
-        &[],
-        &[
-            ("shape", "shape"),
-            ("dtype", "dtype"),
-            ("values", "values"),
-            ("bool_values", "values"),
-            ("fp32_values", "values"),
-            ("fp64_values", "values"),
-            ("int32_values", "values"),
-            ("int64_values", "values"),
-        ],
-    ),
-    row(
-        "fill_constant_batch_size_like",
-        "full_batch_size_like",
-        &[Of("Input")],
-        &[
-            ("shape", "shape"),
-            ("value", "value"),
-            ("dtype", "dtype"),
-            ("input_dim_idx", "input_dim_idx"),
-            ("output_dim_idx", "output_dim_idx"),
-        ],
-    ),
-    row("fill_any_like", "full_like", X, &[("value", "value"), ("dtype", "dtype")]),
-    row(
-        "scale",
-        "scale",
-        &[Of("X"), Of("ScaleTensor")],
-        &[("scale", "scale"), ("bias", "bias"), ("bias_after_scale", "bias_after_scale")],
-    ),
-    row("increment", "increment", X, &[("step", "value")]),
-    without(row("concat", "concat", X, &[("axis", "axis")]), &["AxisTensor"]),
-    gives(row("stack", "stack", X, &[("axis", "axis")]), &["Y"]),
-    without(
-        row("split", "split", X, &[("sections", "sections"), ("num", "num"), ("axis", "axis")]),
-        &["AxisTensor", "SectionsTensorList"],
-    ),
-    row("unbind", "unbind", X, &[("axis", "axis")]),
-    row("slice", "slice", &[Of("Input"), STARTS, ENDS], SLICED),
-    row("strided_slice", "strided_slice", &[Of("Input"), STARTS, ENDS, STRIDES], SLICED),
-    row("reshape2", "reshape", &[Of("X"), SHAPE], &[]),
-    row(
-        "flatten_contiguous_range",
-        "flatten",
-        X,
-        &[("start_axis", "start_axis"), ("stop_axis", "stop_axis")],
-    ),
-    row("squeeze2", "squeeze", &[Of("X"), AXES], &[]),
-    row("unsqueeze2", "unsqueeze", &[Of("X"), AXES], &[]),
-    row("expand_v2", "expand", &[Of("X"), List("expand_shapes_tensor", "Shape", "shape", "shape")], &[]),
-    row("expand_as_v2", "expand_as", XY, &[("target_shape", "target_shape")]),
-    row(
-        "tile",
-        "tile",
-        &[Of("X"), List("repeat_times_tensor", "RepeatTimes", "repeat_times", "repeat_times")],
-        &[],
-    ),
-    without(row("gather", "gather", &[Of("X"), Of("Index")], &[("axis", "axis")]), &["Axis"]),
-    row("gather_nd", "gather_nd", &[Of("X"), Of("Index")], &[]),
-    row("index_select", "index_select", &[Of("X"), Of("Index")], &[("dim", "axis")]),
-    row("transpose2", "transpose", X, &[("axis", "perm")]),
-    row("where", "where", &[Of("Condition"), Of("X"), Of("Y")], &[]),
-    row("matmul_v2", "matmul", XY, &[("trans_x", "transpose_x"), ("trans_y", "transpose_y")]),
-    row("softmax", "softmax", X, &[("axis", "axis")]),
-    row("reduce_sum", "sum", X, REDUCED),
-    row("reduce_mean", "mean", X, REDUCED),
-    row("reduce_max", "max", X, REDUCED),
-    row("reduce_min", "min", X, REDUCED),
-    row("reduce_prod", "prod", X, REDUCED),
-    row("abs", "abs", X, &[]),
-    row("ceil", "ceil", X, &[]),
-    row("cos", "cos", X, &[]),
-    row("erf", "erf", X, &[]),
-    row("exp", "exp", X, &[]),
-    row("floor", "floor", X, &[]),
-    row("log", "log", X, &[]),
-    row("relu", "relu", X, &[]),
-    row("sigmoid", "sigmoid", X, &[]),
-    row("sign", "sign", X, &[]),
-    row("sin", "sin", X, &[]),
-    row("sqrt", "sqrt", X, &[]),
-    row("tanh", "tanh", X, &[]),
-    gives(row("conv2d", "conv2d", CONVOLVED, WINDOWS), &["Output"]),
-    gives(row("depthwise_conv2d", "depthwise_conv2d", CONVOLVED, WINDOWS), &["Output"]),
-    gives(row("conv2d_transpose", "conv2d_transpose", CONVOLVED, WINDOWS), &["Output"]),
-    row("lp_pool2d", "lp_pool2d", X, POOLED),
-    row("pool2d", "pool2d", X, POOLED),
-    gives(row("batch_norm", "batch_norm", NORMALIZED, NORMS), &["Y"]),
-    gives(row("sync_batch_norm", "sync_batch_norm", NORMALIZED, NORMS), &["Y"]),
-    gives(row("layer_norm", "layer_norm", SCALED, NORMS), &["Y"]),
-    gives(row("group_norm", "group_norm", SCALED, NORMS), &["Y"]),
-    row("lookup_table_v2", "embedding", &[Of("Ids"), Of("W")], &[("padding_idx", "padding_idx")]),
-    row("dropout", "dropout", X, DROPPED),
-    row("gelu", "gelu", X, &[("approximate", "approximate")]),
-    row("relu6", "relu6", X, &[]),
-    row("silu", "silu", X, &[]),
-    row("swish", "swish", X, &[("beta", "beta")]),
-    row("mish", "mish", X, &[]),
-    row("elu", "elu", X, &[("alpha", "alpha")]),
-    row(
-        "hard_swish",
-        "hardswish",
-        X,
-        &[("threshold", "threshold"), ("scale", "scale"), ("offset", "offset")],
-    ),
-    row("hard_sigmoid", "hardsigmoid", X, &[("slope", "slope"), ("offset", "offset")]),
-    row("leaky_relu", "leaky_relu", X, &[("alpha", "negative_slope")]),
-    row("log_softmax", "log_softmax", X, &[("axis", "axis")]),
-    row("pow", "pow", &[Of("X"), Of("FactorTensor")], &[("factor", "y")]),
-    row("clip", "clip", &[Of("X"), Of("Min"), Of("Max")], &[("min", "min"), ("max", "max")]),
-    row("square", "square", X, &[]),
-    row("rsqrt", "rsqrt", X, &[]),
-    row("reciprocal", "reciprocal", X, &[]),
-    row("round", "round", X, &[]),
-    row("arg_max", "argmax", X, SOUGHT),
-    row("arg_min", "argmin", X, SOUGHT),
-    row("cumsum", "cumsum", X, SUMMED),
-    row("flip", "flip", X, &[("axis", "axis")]),
-    row("where_index", "nonzero", &[Of("Condition")], &[]),
-    gives(
-        row("take_along_axis", "take_along_axis", &[Of("Input"), Of("Index")], &[("Axis", "axis")]),
-        &["Result"],
-    ),
-    row("linear_interp_v2", "linear_interp", RESIZED, SIZES),
-    row("trilinear_interp_v2", "trilinear_interp", RESIZED, SIZES),
-    row("bicubic_interp_v2", "bicubic_interp", RESIZED, SIZES),
-    row("nearest_interp_v2", "nearest_interp", RESIZED, SIZES),
-    row("bilinear_interp_v2", "bilinear_interp", RESIZED, SIZES),
-    row("add_n", "add_n", X, &[]),
-    row("sum", "add_n", X, &[]),
-    row("mean", "mean", X, &[]),
-    row(
-        "matmul",
-        "matmul",
-        XY,
-        &[("transpose_X", "transpose_x"), ("transpose_Y", "transpose_y"), ("alpha", "alpha")],
-    ),
-    row("elementwise_fmax", "fmax", XY, BROADCAST),
-    row("elementwise_fmin", "fmin", XY, BROADCAST),
-    row("elementwise_heaviside", "heaviside", XY, BROADCAST),
-    row("bitwise_and", "bitwise_and", XY, &[]),
-    row("bitwise_or", "bitwise_or", XY, &[]),
-    row("bitwise_xor", "bitwise_xor", XY, &[]),
-    row("bitwise_not", "bitwise_not", X, &[]),
-    row("isnan_v2", "isnan", X, &[]),
-    row("isinf_v2", "isinf", X, &[]),
-    row("isfinite_v2", "isfinite", X, &[]),
-    row("reduce_all", "all", X, REDUCED),
-    row("reduce_any", "any", X, REDUCED),
-    row("reduce_amax", "amax", X, REDUCED),
-    row("reduce_amin", "amin", X, REDUCED),
-    row("frobenius_norm", "frobenius_norm", X, REDUCED),
-    row("logsumexp", "logsumexp", X, &[("axis", "axis"), ("keepdim", "keepdim")]),
-    row(
-        "p_norm",
-        "p_norm",
-        X,
-        &[("porder", "porder"), ("axis", "axis"), ("keepdim", "keepdim"), ("asvector", "asvector")],
-    ),
-    row("acos", "acos", X, &[]),
-    row("acosh", "acosh", X, &[]),
-    row("asin", "asin", X, &[]),
-    row("asinh", "asinh", X, &[]),
-    row("atan", "atan", X, &[]),
-    row("atanh", "atanh", X, &[]),
-    row("cosh", "cosh", X, &[]),
-    row("expm1", "expm1", X, &[]),
-    row("log10", "log10", X, &[]),
-    row("log1p", "log1p", X, &[]),
-    row("log2", "log2", X, &[]),
-    row("logsigmoid", "logsigmoid", X, &[]),
-    row("sinh", "sinh", X, &[]),
-    row("softsign", "softsign", X, &[]),
-    row("tan", "tan", X, &[]),
-    row("tanh_shrink", "tanh_shrink", X, &[]),
-    row("trunc", "trunc", X, &[]),
-    row("brelu", "hardtanh", X, &[("t_min", "t_min"), ("t_max", "t_max")]),
-    row("celu", "celu", X, &[("alpha", "alpha")]),
-    row("hard_shrink", "hardshrink", X, &[("threshold", "threshold")]),
-    row("maxout", "maxout", X, &[("groups", "groups"), ("axis", "axis")]),
-    row("prelu", "prelu", &[Of("X"), Of("Alpha")], &[("mode", "mode"), ("data_format", "data_format")]),
-    row("selu", "selu", X, &[("alpha", "alpha"), ("scale", "scale")]),
-    row("softplus", "softplus", X, &[("beta", "beta"), ("threshold", "threshold")]),
-    row("softshrink", "softshrink", X, &[("lambda", "threshold")]),
-    row("stanh", "stanh", X, &[("scale_a", "scale_a"), ("scale_b", "scale_b")]),
-    row("thresholded_relu", "thresholded_relu", X, &[("threshold", "threshold"), ("value", "value")]),
-    row("bmm", "bmm", XY, &[]),
-    row("dot", "dot", XY, &[]),
-    row("mv", "mv", &[Of("X"), Of("Vec")], &[]),
-    row("addmm", "addmm", &[Of("Input"), Of("X"), Of("Y")], &[("Alpha", "alpha"), ("Beta", "beta")]),
-    row("baddbmm", "baddbmm", &[Of("Input"), Of("X"), Of("Y")], &[("Alpha", "alpha"), ("Beta", "beta")]),
-    row("einsum", "einsum", &[Of("Operands")], &[("equation", "equation")]),
-    gives(row("argsort", "argsort", X, &[("axis", "axis"), ("descending", "descending")]), SORTED),
-    gives(
-        row("top_k_v2", "topk", &[Of("X"), Of("K")], &[("k", "k"), ("axis", "axis"), ("largest", "largest")]),
-        SORTED,
-    ),
-    gives(
-        row(
-            "unique",
-            "unique",
-            X,
-            &[
-                ("return_index", "return_index"),
-                ("return_inverse", "return_inverse"),
-                ("return_counts", "return_counts"),
-                ("axis", "axis"),
-                ("dtype", "dtype"),
-                ("is_sorted", "is_sorted"),
-            ],
-        ),
-        &["Out", "Indices", "Index", "Counts"],
-    ),
-    row(
-        "one_hot_v2",
-        "one_hot",
-        &[Of("X"), Of("depth_tensor")],
-        &[("depth", "num_classes"), ("dtype", "dtype")],
-    ),
-    row("eye", "eye", &[], &[("num_rows", "num_rows"), ("num_columns", "num_columns"), ("dtype", "dtype")]),
-    row("tril_triu", "tril_triu", X, &[("diagonal", "diagonal"), ("lower", "lower")]),
-    row("cumprod", "cumprod", X, &[("dim", "dim"), ("exclusive", "exclusive"), ("reverse", "reverse")]),
-    row("roll", "roll", &[Of("X"), List("", "ShiftsTensor", "shifts", "shifts")], &[("axis", "axis")]),
-    row("meshgrid", "meshgrid", X, &[]),
-    row("broadcast_tensors", "broadcast_tensors", X, &[]),
-    row("pad", "pad", X, &[("paddings", "paddings"), ("pad_value", "pad_value")]),
-    row("pad2d", "pad2d", PADDED, PADS),
-    row("pad3d", "pad3d", PADDED, PADS),
-    row(
-        "repeat_interleave",
-        "repeat_interleave",
-        &[Of("X"), Of("RepeatsTensor")],
-        &[("Repeats", "repeats"), ("dim", "axis")],
-    ),
-    gives(row("unstack", "unstack", X, &[("axis", "axis"), ("num", "num")]), &["Y"]),
-    row("index_sample", "index_sample", &[Of("X"), Of("Index")], &[]),
-    row("index_add", "index_add", &[Of("X"), Of("Index"), Of("AddValue")], &[("axis", "axis")]),
-    gives(
-        row(
-            "index_put",
-            "index_put",
-            &[Of("x"), Of("indices"), Of("value")],
-            &[("accumulate", "accumulate")],
-        ),
-        &["out"],
-    ),
-    gives(row("masked_fill", "masked_fill", &[Of("x"), Of("mask"), Of("value")], &[]), &["out"]),
-    gives(row("masked_select", "masked_select", &[Of("X"), Of("Mask")], &[]), &["Y"]),
-    gives(
-        row(
-            "put_along_axis",
-            "put_along_axis",
-            &[Of("Input"), Of("Index"), Of("Value")],
-            &[("Axis", "axis"), ("Reduce", "reduce"), ("Include_self", "include_self")],
-        ),
-        &["Result"],
-    ),
-    row("scatter", "scatter", &[Of("X"), Of("Ids"), Of("Updates")], &[("overwrite", "overwrite")]),
-    row("scatter_nd_add", "scatter_nd_add", &[Of("X"), Of("Index"), Of("Updates")], &[]),
-    row(
-        "set_value",
-        "set_value_with_tensor",
-        SET,
-        &[
-            ("axes", "axes"),
-            ("decrease_axes", "decrease_axes"),
-            ("none_axes", "none_axes"),
-            ("dtype", "dtype"),
-            ("shape", "shape"),
-            ("values", "values"),
-        ],
-    ),
-    row(
-        "pixel_shuffle",
-        "pixel_shuffle",
-        X,
-        &[("upscale_factor", "upscale_factor"), ("data_format", "data_format")],
-    ),
-    row(
-        "pixel_unshuffle",
-        "pixel_unshuffle",
-        X,
-        &[("downscale_factor", "downscale_factor"), ("data_format", "data_format")],
-    ),
-    row("channel_shuffle", "channel_shuffle", X, &[("groups", "groups"), ("data_format", "data_format")]),
-    gives(row("conv3d", "conv3d", CONVOLVED, WINDOWS), &["Output"]),
-    gives(row("conv3d_transpose", "conv3d_transpose", CONVOLVED, WINDOWS), &["Output"]),
-    gives(row("fractional_max_pool2d", "fractional_max_pool2d", LOWER_X, FRACTIONS), &["out", "mask"]),
-    gives(row("fractional_max_pool3d", "fractional_max_pool3d", LOWER_X, FRACTIONS), &["out", "mask"]),
-    gives(row("depthwise_conv2d_transpose", "depthwise_conv2d_transpose", CONVOLVED, WINDOWS), &["Output"]),
-    row("pool3d", "pool3d", X, POOLED),
-    gives(row("max_pool2d_with_index", "max_pool2d_with_index", X, POOLED), &["Out", "Mask"]),
-    gives(row("max_pool3d_with_index", "max_pool3d_with_index", X, POOLED), &["Out", "Mask"]),
-    gives(row("instance_norm", "instance_norm", SCALED, NORMS), &["Y"]),
-    gives(
-        row(
-            "rnn",
-            "rnn",
-            &[Of("Input"), Of("PreState"), Of("WeightList"), Of("SequenceLength")],
-            &[
-                ("mode", "mode"),
-                ("num_layers", "num_layers"),
-                ("is_bidirec", "is_bidirec"),
-                ("hidden_size", "hidden_size"),
-                ("dropout_prob", "dropout_prob"),
-                ("is_test", "is_test"),
-            ],
-        ),
-        &["Out", "DropoutState", "State", "Reserve"],
-    ),
-    gives(
-        row(
-            "grid_sampler",
-            "grid_sample",
-            &[Of("X"), Of("Grid")],
-            &[("mode", "mode"), ("padding_mode", "padding_mode"), ("align_corners", "align_corners")],
-        ),
-        &["Output"],
-    ),
-    gives(
-        row(
-            "affine_grid",
-            "affine_grid",
-            &[Of("Theta"), List("", "OutputShape", "output_shape", "output_shape")],
-            &[("align_corners", "align_corners")],
-        ),
-        &["Output"],
-    ),
-    row("atan2", "atan2", &[Of("X1"), Of("X2")], &[]),
-    row("bce_loss", "bce_loss", &[Of("X"), Of("Label")], &[]),
-    row("bincount", "bincount", &[Of("X"), Of("Weights")], &[("minlength", "minlength")]),
-    gives(
-        row(
-            "box_coder",
-            "box_coder",
-            &[Of("PriorBox"), Of("PriorBoxVar"), Of("TargetBox")],
-            &[
-                ("code_type", "code_type"),
-                ("box_normalized", "box_normalized"),
-                ("axis", "axis"),
-                ("variance", "variance"),
-            ],
-        ),
-        &["OutputBox"],
-    ),
-    gives(
-        row(
-            "softmax_with_cross_entropy",
-            "cross_entropy_with_softmax",
-            &[Of("Logits"), Of("Label")],
-            &[
-                ("axis", "axis"),
-                ("ignore_index", "ignore_index"),
-                ("soft_label", "soft_label"),
-                ("use_softmax", "use_softmax"),
-            ],
-        ),
-        &["Softmax", "Loss"],
-    ),
-    gives(row("quantize_linear", "quantize_linear", QUANTIZED, CODED), CODES),
-    gives(row("dequantize_linear", "dequantize_linear", QUANTIZED, CODED), CODES),
-    gives(
-        row(
-            "fake_quantize_dequantize_moving_average_abs_max",
-            "fake_quantize_dequantize_moving_average_abs_max",
-            &[Of("X"), Of("InScale"), Of("InAccum"), Of("InState")],
-            CODED,
-        ),
-        &["Out", "OutScale", "OutState", "OutAccum"],
-    ),
-    gives(
-        row("fake_quantize_dequantize_abs_max", "fake_quantize_dequantize_abs_max", X, CODED),
-        &["Out", "OutScale"],
-    ),
-    gives(
-        row(
-            "fake_channel_wise_quantize_dequantize_abs_max",
-            "fake_channel_wise_quantize_dequantize_abs_max",
-            X,
-            CODED,
-        ),
-        &["Out", "OutScale"],
-    ),
-    gives(
-        row("segment_pool", "segment_pool", &[Of("X"), Of("SegmentIds")], &[("pooltype", "pooltype")]),
-        &["Out", "SummedIds"],
-    ),
-    row("gather_tree", "gather_tree", &[Of("Ids"), Of("Parents")], &[]),
-    gives(row("tril_indices", "tril_indices", &[], PLACES), &["out"]),
-    gives(row("triu_indices", "triu_indices", &[], PLACES), &["out"]),
-    row("label_smooth", "label_smooth", &[Of("X"), Of("PriorDist")], &[("epsilon", "epsilon")]),
-    row(
-        "crop_tensor",
-        "crop",
-        &[
-            Of("X"),
-            List("ShapeTensor", "Shape", "shape", "shape"),
-            List("OffsetsTensor", "Offsets", "offsets", "offsets"),
-        ],
-        &[],
-    ),
-    gives(row("deformable_conv", "deformable_conv", DEFORMED, DEFORMS), &["Output"]),
-    gives(row("deformable_conv_v1", "deformable_conv", DEFORMED, DEFORMS), &["Output"]),
-    row("determinant", "det", &[Of("Input")], &[]),
-    row("slogdeterminant", "slogdet", &[Of("Input")], &[]),
-    row("diag_v2", "diag", X, &[("offset", "offset"), ("padding_value", "padding_value")]),
-    row(
-        "diag_embed",
-        "diag_embed",
-        &[Of("Input")],
-        &[("offset", "offset"), ("dim1", "dim1"), ("dim2", "dim2")],
-    ),
-    row("diagonal", "diagonal", &[Of("Input")], DIAGONAL),
-    row("trace", "trace", &[Of("Input")], DIAGONAL),
-    gives(
-        row(
-            "distribute_fpn_proposals",
-            "distribute_fpn_proposals",
-            &[Of("FpnRois"), Of("RoisNum")],
-            &[
-                ("min_level", "min_level"),
-                ("max_level", "max_level"),
-                ("refer_level", "refer_level"),
-                ("refer_scale", "refer_scale"),
-                ("pixel_offset", "pixel_offset"),
-            ],
-        ),
-        &["MultiFpnRois", "MultiLevelRoIsNum", "RestoreIndex"],
-    ),
-    gives(
-        row(
-            "fused_bias_residual_layernorm",
-            "fused_bias_residual_layernorm",
-            FUSED,
-            &[
-                ("epsilon", "epsilon"),
-                ("residual_alpha", "residual_alpha"),
-                ("begin_norm_axis", "begin_norm_axis"),
-                ("quant_scale", "quant_scale"),
-            ],
-        ),
-        &["out", "residual_out", "mean", "variance"],
-    ),
-    gives(
-        row(
-            "fused_rms_norm_quant",
-            "fused_rms_norm_quant",
-            FUSED,
-            &[("epsilon", "epsilon"), ("begin_norm_axis", "begin_norm_axis"), ("quant_scale", "quant_scale")],
-        ),
-        &["out", "residual_out", "inv_var"],
-    ),
-    gives(
-        row(
-            "generate_proposals_v2",
-            "generate_proposals",
-            &[Of("Scores"), Of("BboxDeltas"), Of("ImShape"), Of("Anchors"), Of("Variances")],
-            &[
-                ("pre_nms_topN", "pre_nms_top_n"),
-                ("post_nms_topN", "post_nms_top_n"),
-                ("nms_thresh", "nms_thresh"),
-                ("min_size", "min_size"),
-                ("eta", "eta"),
-                ("pixel_offset", "pixel_offset"),
-            ],
-        ),
-        &["RpnRois", "RpnRoiProbs", "RpnRoisNum"],
-    ),
-    gives(row("huber_loss", "huber_loss", XY, &[("delta", "delta")]), &["Out", "Residual"]),
-    gives(
-        row(
-            "kldiv_loss",
-            "kldiv_loss",
-            &[Of("X"), Of("Target")],
-            &[("reduction", "reduction"), ("log_target", "log_target")],
-        ),
-        &["Loss"],
-    ),
-    gives(row("hierarchical_sigmoid", "hsigmoid_loss", DECIDED, CLASSES), &["Out", "PreOut", "W_Out"]),
-    row("kron", "kron", XY, &[]),
-    gives(row("kthvalue", "kthvalue", X, &[("k", "k"), ("axis", "axis"), ("keepdim", "keepdim")]), SORTED),
-    gives(
-        row("log_loss", "log_loss", &[Of("Predicted"), Of("Labels")], &[("epsilon", "epsilon")]),
-        &["Loss"],
-    ),
-    row("logcumsumexp", "logcumsumexp", X, SUMMED),
-    gives(
-        row(
-            "matrix_nms",
-            "matrix_nms",
-            &[Of("BBoxes"), Of("Scores")],
-            &[
-                ("score_threshold", "score_threshold"),
-                ("nms_top_k", "nms_top_k"),
-                ("keep_top_k", "keep_top_k"),
-                ("post_threshold", "post_threshold"),
-                ("use_gaussian", "use_gaussian"),
-                ("gaussian_sigma", "gaussian_sigma"),
-                ("background_label", "background_label"),
-                ("normalized", "normalized"),
-            ],
-        ),
-        &["Out", "Index", "RoisNum"],
-    ),
-    gives(row("mode", "mode", X, &[("axis", "axis"), ("keepdim", "keepdim")]), SORTED),
-    gives(row("multiclass_nms2", "multiclass_nms3", SUPPRESSED, SUPPRESSES), &["Out", "Index"]),
-    gives(row("multiclass_nms3", "multiclass_nms3", SUPPRESSED, SUPPRESSES), &["Out", "Index", "NmsRoisNum"]),
-    row("multiplex", "multiplex", &[Of("X"), Of("Ids")], &[]),
-    gives(
-        row(
-            "nll_loss",
-            "nll_loss",
-            &[Of("X"), Of("Label"), Of("Weight")],
-            &[("ignore_index", "ignore_index"), ("reduction", "reduction")],
-        ),
-        &["Out", "Total_weight"],
-    ),
-    gives(row("nms", "nms", &[Of("Boxes")], &[("iou_threshold", "threshold")]), &["KeepBoxesIdxs"]),
-    gives(
-        row(
-            "prior_box",
-            "prior_box",
-            &[Of("Input"), Of("Image")],
-            &[
-                ("min_sizes", "min_sizes"),
-                ("max_sizes", "max_sizes"),
-                ("aspect_ratios", "aspect_ratios"),
-                ("variances", "variances"),
-                ("flip", "flip"),
-                ("clip", "clip"),
-                ("step_w", "step_w"),
-                ("step_h", "step_h"),
-                ("offset", "offset"),
-                ("min_max_aspect_ratios_order", "min_max_aspect_ratios_order"),
-            ],
-        ),
-        &["Boxes", "Variances"],
-    ),
-    row("psroi_pool", "psroi_pool", POOLED_BOXES, POOLS_CHANNELS),
-    row("renorm", "renorm", X, &[("p", "p"), ("axis", "axis"), ("max_norm", "max_norm")]),
-    row("roi_align", "roi_align", POOLED_BOXES, POOLS_BOXES),
-    gives(row("roi_pool", "roi_pool", POOLED_BOXES, POOLS_BOXES), &["Out", "Argmax"]),
-    row(
-        "searchsorted",
-        "searchsorted",
-        &[Of("SortedSequence"), Of("Values")],
-        &[("out_int32", "out_int32"), ("right", "right")],
-    ),
-    gives(
-        row(
-            "sequence_mask",
-            "sequence_mask",
-            &[Of("X"), Of("MaxLenTensor")],
-            &[("maxlen", "maxlen"), ("out_dtype", "out_dtype")],
-        ),
-        &["Y"],
-    ),
-    row(
-        "shard_index",
-        "shard_index",
-        X,
-        &[
-            ("index_num", "index_num"),
-            ("nshards", "nshards"),
-            ("shard_id", "shard_id"),
-            ("ignore_value", "ignore_value"),
-        ],
-    ),
-    row(
-        "sigmoid_cross_entropy_with_logits",
-        "sigmoid_cross_entropy_with_logits",
-        &[Of("X"), Of("Label"), Of("pos_weight")],
-        &[("ignore_index", "ignore_index"), ("normalize", "normalize")],
-    ),
-    row(
-        "temporal_shift",
-        "temporal_shift",
-        X,
-        &[("seg_num", "seg_num"), ("shift_ratio", "shift_ratio"), ("data_format", "data_format")],
-    ),
-    gives(row("unfold", "unfold", X, PATCHES), &["Y"]),
-    gives(row("fold", "fold", X, PATCHES), &["Y"]),
-    gives(
-        row(
-            "yolo_box",
-            "yolo_box",
-            &[Of("X"), Of("ImgSize")],
-            &[
-                ("anchors", "anchors"),
-                ("class_num", "class_num"),
-                ("conf_thresh", "conf_thresh"),
-                ("downsample_ratio", "downsample_ratio"),
-                ("clip_bbox", "clip_bbox"),
-                ("scale_x_y", "scale_x_y"),
-                ("iou_aware", "iou_aware"),
-                ("iou_aware_factor", "iou_aware_factor"),
-            ],
-        ),
-        &["Boxes", "Scores"],
-    ),
-    row(
-        "gaussian_random",
-        "gaussian",
-        DRAWN,
-        &[("mean", "mean"), ("std", "std"), ("seed", "seed"), ("dtype", "dtype")],
-    ),
-    row(
-        "uniform_random",
-        "uniform",
-        DRAWN,
-        &[("min", "min"), ("max", "max"), ("seed", "seed"), ("dtype", "dtype")],
-    ),
-    row(
-        "randint",
-        "randint",
-        DRAWN,
-        &[("low", "low"), ("high", "high"), ("seed", "seed"), ("dtype", "dtype")],
-    ),
-    row("bernoulli", "bernoulli", X, &[]),
-    row(
-        "allclose",
-        "allclose",
-        &[Of("Input"), Of("Other"), Of("Rtol"), Of("Atol")],
-        &[("rtol", "rtol"), ("atol", "atol"), ("equal_nan", "equal_nan")],
-    ),
-    row(
-        "isclose",
-        "isclose",
-        &[Of("Input"), Of("Other"), Of("Rtol"), Of("Atol")],
-        &[("rtol", "rtol"), ("atol", "atol"), ("equal_nan", "equal_nan")],
-    ),
-    row("cross", "cross", XY, &[("dim", "axis")]),
-    gives(row("cummax", "cummax", &[Of("x")], &[("axis", "axis"), ("dtype", "dtype")]), &["out", "indices"]),
-    gives(row("cummin", "cummin", &[Of("x")], &[("axis", "axis"), ("dtype", "dtype")]), &["out", "indices"]),
-    row("dist", "dist", XY, &[("p", "p")]),
-    row("empty", "empty", DRAWN, DTYPE),
-    row("equal_all", "equal_all", XY, &[]),
-    row(
-        "frame",
-        "frame",
-        X,
-        &[("frame_length", "frame_length"), ("hop_length", "hop_length"), ("axis", "axis")],
-    ),
-    row(
-        "histogram",
-        "histogram",
-        &[Of("X"), Of("Weight")],
-        &[("bins", "bins"), ("min", "min"), ("max", "max"), ("density", "density")],
-    ),
-    row("logit", "logit", X, &[("eps", "eps")]),
-    row("lerp", "lerp", &[Of("X"), Of("Y"), Of("Weight")], &[]),
-    row("matrix_power", "matrix_power", X, &[("n", "n")]),
-    without(
-        gives(
-            row(
-                "median",
-                "median",
-                &[Of("x")],
-                &[("axis", "axis"), ("keepdim", "keepdim"), ("mode", "mode")],
-            ),
-            &["out", "medians"],
-        ),
-        &["AxisTensor", "AxisTensorList"],
-    ),
-    gives(
-        row("nanmedian", "nanmedian", X, &[("axis", "axis"), ("keepdim", "keepdim"), ("mode", "mode")]),
-        &["Out", "MedianIndex"],
-    ),
-    row("multinomial", "multinomial", X, &[("num_samples", "num_samples"), ("replacement", "replacement")]),
-    row(
-        "gumbel_softmax",
-        "gumbel_softmax",
-        X,
-        &[("temperature", "temperature"), ("hard", "hard"), ("axis", "axis")],
-    ),
-    row("randperm", "randperm", &[], &[("n", "n"), ("dtype", "dtype")]),
-    gives(
-        row("rrelu", "rrelu", X, &[("lower", "lower"), ("upper", "upper"), ("is_test", "is_test")]),
-        &["Out", "Noise"],
-    ),
-    gives(
-        row("unique_consecutive", "unique_consecutive", X, &[("axis", "axis"), ("dtype", "dtype")]),
-        &["Out", "Index", "Counts"],
-    ),
-    row("squared_l2_norm", "squared_l2_norm", X, &[]),
-    gives(row("swiglu", "swiglu", &[Of("x"), Of("y")], &[]), &["out"]),
-    row("share_data", "assign", X, &[]),
-    row("memcpy_d2h", "assign", X, &[]),
-    row("memcpy_h2d", "assign", X, &[]),
-    row("print", "assign", &[Of("In")], &[]),
-    gives(row("shape64", "shape64", &[Of("input")], &[]), &["out"]),
-    row("fused_softmax_mask", "fused_softmax_mask", &[Of("X"), Of("Mask")], &[]),
-    row("reshape", "reshape", &[Of("X"), SHAPE], &[]),
-    row("transpose", "transpose", X, &[("axis", "perm")]),
-    row("squeeze", "squeeze", &[Of("X"), AXES], &[]),
-    row("unsqueeze", "unsqueeze", &[Of("X"), AXES], &[]),
-    row("flatten", "flatten2", X, &[("axis", "axis")]),
-    row("flatten2", "flatten2", X, &[("axis", "axis")]),
-    row(
-        "expand",
-        "tile",
-        &[Of("X"), List("expand_times_tensor", "ExpandTimes", "expand_times", "repeat_times")],
-        &[],
-    ),
-    without(
-        row(
-            "crop",
-            "crop",
-            &[Of("X"), List("", "", "shape", "shape"), List("", "", "offsets", "offsets")],
-            &[],
-        ),
-        &["Y", "Offsets"],
-    ),
-    row("reverse", "flip", X, &[("axis", "axis")]),
-    row("mul", "mul", XY, &[("x_num_col_dims", "x_num_col_dims"), ("y_num_col_dims", "y_num_col_dims")]),
-    gives(row("norm", "norm", X, &[("axis", "axis"), ("epsilon", "epsilon")]), &["Out", "Norm"]),
-    gives(row("top_k", "topk", &[Of("X"), Of("K")], &[("k", "k")]), &["Out", "Indices"]),
-    row("lookup_table", "lookup_table", &[Of("Ids"), Of("W")], &[("padding_idx", "padding_idx")]),
-    row(
-        "affine_channel",
-        "affine_channel",
-        &[Of("X"), Of("Scale"), Of("Bias")],
-        &[("data_layout", "data_format")],
-    ),
-    row("linear_interp", "linear_interp", RESIZED, SIZES),
-    row("bilinear_interp", "bilinear_interp", RESIZED, SIZES),
-    row("trilinear_interp", "trilinear_interp", RESIZED, SIZES),
-    row("bicubic_interp", "bicubic_interp", RESIZED, SIZES),
-    row("nearest_interp", "nearest_interp", RESIZED, SIZES),
-    row("multiclass_nms", "multiclass_nms3", SUPPRESSED, SUPPRESSES),
-    row("lod_array_length", "array_length", X, &[]),
-    row("read_from_array", "array_read", &[Of("X"), Of("I")], &[]),
-    gives(
-        row("tensor_array_to_tensor", "array_to_tensor", X, &[("axis", "axis"), ("use_stack", "use_stack")]),
-        &["Out", "OutIndex"],
-    ),
-    gives(row("inverse", "inverse", &[Of("Input")], &[]), &["Output"]),
-    row("cholesky", "cholesky", X, &[("upper", "upper")]),
-    row("cholesky_solve", "cholesky_solve", XY, &[("upper", "upper")]),
-    gives(row("eig", "eig", X, &[]), EIGEN),
-    row("eigvals", "eigvals", X, &[]),
-    gives(row("lu", "lu", X, &[("pivot", "pivot")]), &["Out", "Pivots", "Infos"]),
-    gives(row("lu_unpack", "lu_unpack", &[Of("X"), Of("Pivots")], UNPACKED), &["Pmat", "L", "U"]),
-    without(row("matrix_rank", "matrix_rank", X, RANKED), &["TolTensor"]),
-    gives(row("eigh", "eigh", X, &[("UPLO", "UPLO")]), EIGEN),
-    gives(row("eigvalsh", "eigvalsh", X, &[("UPLO", "uplo")]), EIGEN),
-    gives(row("qr", "qr", X, &[("mode", "mode")]), &["Q", "R"]),
-    gives(row("svd", "svd", X, &[("full_matrices", "full_matrices")]), &["U", "S", "VH"]),
-    row("solve", "solve", XY, &[]),
-    row(
-        "triangular_solve",
-        "triangular_solve",
-        XY,
-        &[("upper", "upper"), ("transpose", "transpose"), ("unitriangular", "unitriangular")],
-    ),
-    row("unpool", "unpool", &[Of("X"), Of("Indices"), List("", "", "output_size", "output_size")], &[]),
-    row("unpool3d", "unpool3d", &[Of("X"), Of("Indices"), List("", "", "output_size", "output_size")], &[]),
-    row("multi_dot", "multi_dot", X, &[]),
-    gives(row("bitwise_left_shift", "bitwise_left_shift", LOWER_XY, SHIFTS), &["out"]),
-    gives(row("bitwise_right_shift", "bitwise_right_shift", LOWER_XY, SHIFTS), &["out"]),
-    gives(row("viterbi_decode", "viterbi_decode", TAGGED, TAGS), &["Scores", "Path"]),
-    row("fill_diagonal_tensor", "fill_diagonal_tensor", XY, DIMS),
-    gives(row("i0", "i0", LOWER_X, &[]), &["out"]),
-    gives(row("i0e", "i0e", LOWER_X, &[]), &["out"]),
-    gives(row("i1", "i1", LOWER_X, &[]), &["out"]),
-    gives(row("i1e", "i1e", LOWER_X, &[]), &["out"]),
-    gives(row("nextafter", "nextafter", LOWER_XY, &[]), &["out"]),
-    gives(row("polygamma", "polygamma", LOWER_X, &[("n", "n")]), &["out"]),
-    gives(row("gammaincc", "gammaincc", LOWER_XY, &[]), &["out"]),
-    row("complex", "complex", XY, &[]),
-    row("real", "real", X, &[]),
-    row("imag", "imag", X, &[]),
-    row("conj", "conj", X, &[]),
-    row("angle", "angle", X, &[]),
-    row("as_real", "as_real", X, &[]),
-    row("as_complex", "as_complex", X, &[]),
-    row("fft_c2c", "fft_c2c", X, SPECTRA),
-    row("fft_r2c", "fft_r2c", X, SPECTRA),
-    row("fft_c2r", "fft_c2r", X, SPECTRA),
-    row("lgamma", "lgamma", X, &[]),
-    row("digamma", "digamma", X, &[]),
-    row("erfinv", "erfinv", X, &[]),
-    row("bilinear_tensor_product", "bilinear", &[Of("X"), Of("Y"), Of("Weight"), Of("Bias")], &[]),
-];
+const TABLE: &[Renamed] = rows! {
+    "elementwise_add" is "add", "X Y", "axis";
+    "elementwise_sub" is "subtract", "X Y", "axis";
+    "elementwise_mul" is "multiply", "X Y", "axis";
+    "elementwise_div" is "divide", "X Y", "axis";
+    "elementwise_floordiv" is "floor_divide", "X Y", "axis";
+    "elementwise_mod" is "remainder", "X Y", "axis";
+    "elementwise_min" is "minimum", "X Y", "axis";
+    "elementwise_max" is "maximum", "X Y", "axis";
+    "elementwise_pow", "X Y", "axis";
+    "equal", "X Y", "";
+    "not_equal", "X Y", "";
+    "less_than", "X Y", "";
+    "less_equal", "X Y", "";
+    "greater_than", "X Y", "";
+    "greater_equal", "X Y", "";
+    "logical_and", "X Y", "";
+    "logical_or", "X Y", "";
+    "logical_xor", "X Y", "";
+    "logical_not", "X", "";
+    "range" is "arange", "Start End Step", "dtype";
+    "linspace", "Start Stop Num", "dtype";
+    "logspace", "Start Stop Num Base", "dtype";
+    "shape", "Input", "";
+    "size" is "numel", "Input", "";
+    "cast", "X", "out_dtype=dtype";
+    "assign", "X", "";
+    "assign_value", "",
+        "shape dtype values bool_values=values fp32_values=values fp64_values=values \
+         int32_values=values int64_values=values";
+    "fill_constant_batch_size_like" is "full_batch_size_like", "Input",
+        "shape value dtype input_dim_idx output_dim_idx";
+    "fill_any_like" is "full_like", "X", "value dtype";
+    "scale", "X ScaleTensor", "scale bias bias_after_scale";
+    "increment", "X", "step=value";
+    "concat", "X", "axis", without "AxisTensor";
+    "stack", "X", "axis" => "Y";
+    "split", "X", "sections num axis", without "AxisTensor SectionsTensorList";
+    "unbind", "X", "axis";
+    "slice", "Input StartsTensorList|StartsTensor|starts EndsTensorList|EndsTensor|ends",
+        "axes decrease_axis";
+    "strided_slice",
+        "Input StartsTensorList|StartsTensor|starts EndsTensorList|EndsTensor|ends \
+         StridesTensorList|StridesTensor|strides", "axes decrease_axis";
+    "reshape2" is "reshape", "X ShapeTensor|Shape|shape", "";
+    "flatten_contiguous_range" is "flatten", "X", "start_axis stop_axis";
+    "squeeze2" is "squeeze", "X AxesTensorList|AxesTensor|axes=axis", "";
+    "unsqueeze2" is "unsqueeze", "X AxesTensorList|AxesTensor|axes=axis", "";
+    "expand_v2" is "expand", "X expand_shapes_tensor|Shape|shape", "";
+    "expand_as_v2" is "expand_as", "X Y", "target_shape";
+    "tile", "X repeat_times_tensor|RepeatTimes|repeat_times", "";
+    "gather", "X Index", "axis", without "Axis";
+    "gather_nd", "X Index", "";
+    "index_select", "X Index", "dim=axis";
+    "transpose2" is "transpose", "X", "axis=perm";
+    "where", "Condition X Y", "";
+    "matmul_v2" is "matmul", "X Y", "trans_x=transpose_x trans_y=transpose_y";
+    "softmax", "X", "axis";
+    "reduce_sum" is "sum", "X", REDUCED;
+    "reduce_mean" is "mean", "X", REDUCED;
+    "reduce_max" is "max", "X", REDUCED;
+    "reduce_min" is "min", "X", REDUCED;
+    "reduce_prod" is "prod", "X", REDUCED;
+    "abs", "X", "";
+    "ceil", "X", "";
+    "cos", "X", "";
+    "erf", "X", "";
+    "exp", "X", "";
+    "floor", "X", "";
+    "log", "X", "";
+    "relu", "X", "";
+    "sigmoid", "X", "";
+    "sign", "X", "";
+    "sin", "X", "";
+    "sqrt", "X", "";
+    "tanh", "X", "";
+    "conv2d", "Input Filter", WINDOWS => "Output";
+    "depthwise_conv2d", "Input Filter", WINDOWS => "Output";
+    "conv2d_transpose", "Input Filter", WINDOWS => "Output";
+    "lp_pool2d", "X", POOLED;
+    "pool2d", "X", POOLED;
+    "batch_norm", "X Mean Variance Scale Bias", NORMS => "Y";
+    "sync_batch_norm", "X Mean Variance Scale Bias", NORMS => "Y";
+    "layer_norm", "X Scale Bias", NORMS => "Y";
+    "group_norm", "X Scale Bias", NORMS => "Y";
+    "lookup_table_v2" is "embedding", "Ids W", "padding_idx";
+    "dropout", "X", "dropout_prob=p is_test dropout_implementation=mode";
+    "gelu", "X", "approximate";
+    "relu6", "X", "";
+    "silu", "X", "";
+    "swish", "X", "beta";
+    "mish", "X", "";
+    "elu", "X", "alpha";
+    "hard_swish" is "hardswish", "X", "threshold scale offset";
+    "hard_sigmoid" is "hardsigmoid", "X", "slope offset";
+    "leaky_relu", "X", "alpha=negative_slope";
+    "log_softmax", "X", "axis";
+    "pow", "X FactorTensor", "factor=y";
+    "clip", "X Min Max", "min max";
+    "square", "X", "";
+    "rsqrt", "X", "";
+    "reciprocal", "X", "";
+    "round", "X", "";
+    "arg_max" is "argmax", "X", SOUGHT;
+    "arg_min" is "argmin", "X", SOUGHT;
+    "cumsum", "X", SUMMED;
+    "flip", "X", "axis";
+    "where_index" is "nonzero", "Condition", "";
+    "take_along_axis", "Input Index", "Axis=axis" => "Result";
+    "linear_interp_v2" is "linear_interp", "X OutSize SizeTensor Scale", SIZES;
+    "trilinear_interp_v2" is "trilinear_interp", "X OutSize SizeTensor Scale", SIZES;
+    "bicubic_interp_v2" is "bicubic_interp", "X OutSize SizeTensor Scale", SIZES;
+    "nearest_interp_v2" is "nearest_interp", "X OutSize SizeTensor Scale", SIZES;
+    "bilinear_interp_v2" is "bilinear_interp", "X OutSize SizeTensor Scale", SIZES;
+    "add_n", "X", "";
+    "sum" is "add_n", "X", "";
+    "mean", "X", "";
+    "matmul", "X Y", "transpose_X=transpose_x transpose_Y=transpose_y alpha";
+    "elementwise_fmax" is "fmax", "X Y", "axis";
+    "elementwise_fmin" is "fmin", "X Y", "axis";
+    "elementwise_heaviside" is "heaviside", "X Y", "axis";
+    "bitwise_and", "X Y", "";
+    "bitwise_or", "X Y", "";
+    "bitwise_xor", "X Y", "";
+    "bitwise_not", "X", "";
+    "isnan_v2" is "isnan", "X", "";
+    "isinf_v2" is "isinf", "X", "";
+    "isfinite_v2" is "isfinite", "X", "";
+    "reduce_all" is "all", "X", REDUCED;
+    "reduce_any" is "any", "X", REDUCED;
+    "reduce_amax" is "amax", "X", REDUCED;
+    "reduce_amin" is "amin", "X", REDUCED;
+    "frobenius_norm", "X", REDUCED;
+    "logsumexp", "X", "axis keepdim";
+    "p_norm", "X", "porder axis keepdim asvector";
+    "acos", "X", "";
+    "acosh", "X", "";
+    "asin", "X", "";
+    "asinh", "X", "";
+    "atan", "X", "";
+    "atanh", "X", "";
+    "cosh", "X", "";
+    "expm1", "X", "";
+    "log10", "X", "";
+    "log1p", "X", "";
+    "log2", "X", "";
+    "logsigmoid", "X", "";
+    "sinh", "X", "";
+    "softsign", "X", "";
+    "tan", "X", "";
+    "tanh_shrink", "X", "";
+    "trunc", "X", "";
+    "brelu" is "hardtanh", "X", "t_min t_max";
+    "celu", "X", "alpha";
+    "hard_shrink" is "hardshrink", "X", "threshold";
+    "maxout", "X", "groups axis";
+    "prelu", "X Alpha", "mode data_format";
+    "selu", "X", "alpha scale";
+    "softplus", "X", "beta threshold";
+    "softshrink", "X", "lambda=threshold";
+    "stanh", "X", "scale_a scale_b";
+    "thresholded_relu", "X", "threshold value";
+    "bmm", "X Y", "";
+    "dot", "X Y", "";
+    "mv", "X Vec", "";
+    "addmm", "Input X Y", "Alpha=alpha Beta=beta";
+    "baddbmm", "Input X Y", "Alpha=alpha Beta=beta";
+    "einsum", "Operands", "equation";
+    "argsort", "X", "axis descending" => "Out Indices";
+    "top_k_v2" is "topk", "X K", "k axis largest" => "Out Indices";
+    "unique", "X", "return_index return_inverse return_counts axis dtype is_sorted" =>
+        "Out Indices Index Counts";
+    "one_hot_v2" is "one_hot", "X depth_tensor", "depth=num_classes dtype";
+    "eye", "", "num_rows num_columns dtype";
+    "tril_triu", "X", "diagonal lower";
+    "cumprod", "X", "dim exclusive reverse";
+    "roll", "X |ShiftsTensor|shifts", "axis";
+    "meshgrid", "X", "";
+    "broadcast_tensors", "X", "";
+    "pad", "X", "paddings pad_value";
+    "pad2d", "X |Paddings|paddings", PADS;
+    "pad3d", "X |Paddings|paddings", PADS;
+    "repeat_interleave", "X RepeatsTensor", "Repeats=repeats dim=axis";
+    "unstack", "X", "axis num" => "Y";
+    "index_sample", "X Index", "";
+    "index_add", "X Index AddValue", "axis";
+    "index_put", "x indices value", "accumulate" => "out";
+    "masked_fill", "x mask value", "" => "out";
+    "masked_select", "X Mask", "" => "Y";
+    "put_along_axis", "Input Index Value", "Axis=axis Reduce=reduce Include_self=include_self" =>
+        "Result";
+    "scatter", "X Ids Updates", "overwrite";
+    "scatter_nd_add", "X Index Updates", "";
+    "set_value" is "set_value_with_tensor",
+        "Input ValueTensor StartsTensorList||starts EndsTensorList||ends StepsTensorList||steps",
+        "axes decrease_axes none_axes dtype shape values";
+    "pixel_shuffle", "X", "upscale_factor data_format";
+    "pixel_unshuffle", "X", "downscale_factor data_format";
+    "channel_shuffle", "X", "groups data_format";
+    "conv3d", "Input Filter", WINDOWS => "Output";
+    "conv3d_transpose", "Input Filter", WINDOWS => "Output";
+    "fractional_max_pool2d", "x", FRACTIONS => "out mask";
+    "fractional_max_pool3d", "x", FRACTIONS => "out mask";
+    "depthwise_conv2d_transpose", "Input Filter", WINDOWS => "Output";
+    "pool3d", "X", POOLED;
+    "max_pool2d_with_index", "X", POOLED => "Out Mask";
+    "max_pool3d_with_index", "X", POOLED => "Out Mask";
+    "instance_norm", "X Scale Bias", NORMS => "Y";
+    "rnn", "Input PreState WeightList SequenceLength",
+        "mode num_layers is_bidirec hidden_size dropout_prob is_test" =>
+        "Out DropoutState State Reserve";
+    "grid_sampler" is "grid_sample", "X Grid", "mode padding_mode align_corners" => "Output";
+    "affine_grid", "Theta |OutputShape|output_shape", "align_corners" => "Output";
+    "atan2", "X1 X2", "";
+    "bce_loss", "X Label", "";
+    "bincount", "X Weights", "minlength";
+    "box_coder", "PriorBox PriorBoxVar TargetBox", "code_type box_normalized axis variance" =>
+        "OutputBox";
+    "softmax_with_cross_entropy" is "cross_entropy_with_softmax", "Logits Label",
+        "axis ignore_index soft_label use_softmax" => "Softmax Loss";
+    "quantize_linear", "X Scale ZeroPoint InAccum InState", CODED =>
+        "Y OutState OutAccum OutScale";
+    "dequantize_linear", "X Scale ZeroPoint InAccum InState", CODED =>
+        "Y OutState OutAccum OutScale";
+    "fake_quantize_dequantize_moving_average_abs_max", "X InScale InAccum InState", CODED =>
+        "Out OutScale OutState OutAccum";
+    "fake_quantize_dequantize_abs_max", "X", CODED => "Out OutScale";
+    "fake_channel_wise_quantize_dequantize_abs_max", "X", CODED => "Out OutScale";
+    "segment_pool", "X SegmentIds", "pooltype" => "Out SummedIds";
+    "gather_tree", "Ids Parents", "";
+    "tril_indices", "", PLACES => "out";
+    "triu_indices", "", PLACES => "out";
+    "label_smooth", "X PriorDist", "epsilon";
+    "crop_tensor" is "crop", "X ShapeTensor|Shape|shape OffsetsTensor|Offsets|offsets", "";
+    "deformable_conv", "Input Offset Filter Mask", DEFORMS => "Output";
+    "deformable_conv_v1" is "deformable_conv", "Input Offset Filter Mask", DEFORMS => "Output";
+    "determinant" is "det", "Input", "";
+    "slogdeterminant" is "slogdet", "Input", "";
+    "diag_v2" is "diag", "X", "offset padding_value";
+    "diag_embed", "Input", "offset dim1 dim2";
+    "diagonal", "Input", "offset axis1 axis2";
+    "trace", "Input", "offset axis1 axis2";
+    "distribute_fpn_proposals", "FpnRois RoisNum",
+        "min_level max_level refer_level refer_scale pixel_offset" =>
+        "MultiFpnRois MultiLevelRoIsNum RestoreIndex";
+    "fused_bias_residual_layernorm", "x bias residual norm_weight norm_bias",
+        "epsilon residual_alpha begin_norm_axis quant_scale" => "out residual_out mean variance";
+    "fused_rms_norm_quant", "x bias residual norm_weight norm_bias",
+        "epsilon begin_norm_axis quant_scale" => "out residual_out inv_var";
+    "generate_proposals_v2" is "generate_proposals",
+        "Scores BboxDeltas ImShape Anchors Variances",
+        "pre_nms_topN=pre_nms_top_n post_nms_topN=post_nms_top_n nms_thresh min_size eta \
+         pixel_offset" => "RpnRois RpnRoiProbs RpnRoisNum";
+    "huber_loss", "X Y", "delta" => "Out Residual";
+    "kldiv_loss", "X Target", "reduction log_target" => "Loss";
+    "hierarchical_sigmoid" is "hsigmoid_loss", "X Label W Bias PathTable PathCode", "num_classes"
+        => "Out PreOut W_Out";
+    "kron", "X Y", "";
+    "kthvalue", "X", "k axis keepdim" => "Out Indices";
+    "log_loss", "Predicted Labels", "epsilon" => "Loss";
+    "logcumsumexp", "X", SUMMED;
+    "matrix_nms", "BBoxes Scores",
+        "score_threshold nms_top_k keep_top_k post_threshold use_gaussian gaussian_sigma \
+         background_label normalized" => "Out Index RoisNum";
+    "mode", "X", "axis keepdim" => "Out Indices";
+    "multiclass_nms2" is "multiclass_nms3", "BBoxes Scores RoisNum", SUPPRESSES => "Out Index";
+    "multiclass_nms3", "BBoxes Scores RoisNum", SUPPRESSES => "Out Index NmsRoisNum";
+    "multiplex", "X Ids", "";
+    "nll_loss", "X Label Weight", "ignore_index reduction" => "Out Total_weight";
+    "nms", "Boxes", "iou_threshold=threshold" => "KeepBoxesIdxs";
+    "prior_box", "Input Image",
+        "min_sizes max_sizes aspect_ratios variances flip clip step_w step_h offset \
+         min_max_aspect_ratios_order" => "Boxes Variances";
+    "psroi_pool", "X ROIs RoisNum", "pooled_height pooled_width output_channels spatial_scale";
+    "renorm", "X", "p axis max_norm";
+    "roi_align", "X ROIs RoisNum", POOLS_BOXES;
+    "roi_pool", "X ROIs RoisNum", POOLS_BOXES => "Out Argmax";
+    "searchsorted", "SortedSequence Values", "out_int32 right";
+    "sequence_mask", "X MaxLenTensor", "maxlen out_dtype" => "Y";
+    "shard_index", "X", "index_num nshards shard_id ignore_value";
+    "sigmoid_cross_entropy_with_logits", "X Label pos_weight", "ignore_index normalize";
+    "temporal_shift", "X", "seg_num shift_ratio data_format";
+    "unfold", "X", PATCHES => "Y";
+    "fold", "X", PATCHES => "Y";
+    "yolo_box", "X ImgSize",
+        "anchors class_num conf_thresh downsample_ratio clip_bbox scale_x_y iou_aware \
+         iou_aware_factor" => "Boxes Scores";
+    "gaussian_random" is "gaussian", "ShapeTensorList|ShapeTensor|shape", "mean std seed dtype";
+    "uniform_random" is "uniform", "ShapeTensorList|ShapeTensor|shape", "min max seed dtype";
+    "randint", "ShapeTensorList|ShapeTensor|shape", "low high seed dtype";
+    "bernoulli", "X", "";
+    "allclose", "Input Other Rtol Atol", "rtol atol equal_nan";
+    "isclose", "Input Other Rtol Atol", "rtol atol equal_nan";
+    "cross", "X Y", "dim=axis";
+    "cummax", "x", "axis dtype" => "out indices";
+    "cummin", "x", "axis dtype" => "out indices";
+    "dist", "X Y", "p";
+    "empty", "ShapeTensorList|ShapeTensor|shape", "dtype";
+    "equal_all", "X Y", "";
+    "frame", "X", "frame_length hop_length axis";
+    "histogram", "X Weight", "bins min max density";
+    "logit", "X", "eps";
+    "lerp", "X Y Weight", "";
+    "matrix_power", "X", "n";
+    "median", "x", "axis keepdim mode" => "out medians", without "AxisTensor AxisTensorList";
+    "nanmedian", "X", "axis keepdim mode" => "Out MedianIndex";
+    "multinomial", "X", "num_samples replacement";
+    "gumbel_softmax", "X", "temperature hard axis";
+    "randperm", "", "n dtype";
+    "rrelu", "X", "lower upper is_test" => "Out Noise";
+    "unique_consecutive", "X", "axis dtype" => "Out Index Counts";
+    "squared_l2_norm", "X", "";
+    "swiglu", "x y", "" => "out";
+    "share_data" is "assign", "X", "";
+    "memcpy_d2h" is "assign", "X", "";
+    "memcpy_h2d" is "assign", "X", "";
+    "print" is "assign", "In", "";
+    "shape64", "input", "" => "out";
+    "fused_softmax_mask", "X Mask", "";
+    "reshape", "X ShapeTensor|Shape|shape", "";
+    "transpose", "X", "axis=perm";
+    "squeeze", "X AxesTensorList|AxesTensor|axes=axis", "";
+    "unsqueeze", "X AxesTensorList|AxesTensor|axes=axis", "";
+    "flatten" is "flatten2", "X", "axis";
+    "flatten2", "X", "axis";
+    "expand" is "tile", "X expand_times_tensor|ExpandTimes|expand_times=repeat_times", "";
+    "crop", "X ||shape ||offsets", "", without "Y Offsets";
+    "reverse" is "flip", "X", "axis";
+    "mul", "X Y", "x_num_col_dims y_num_col_dims";
+    "norm", "X", "axis epsilon" => "Out Norm";
+    "top_k" is "topk", "X K", "k" => "Out Indices";
+    "lookup_table", "Ids W", "padding_idx";
+    "affine_channel", "X Scale Bias", "data_layout=data_format";
+    "linear_interp", "X OutSize SizeTensor Scale", SIZES;
+    "bilinear_interp", "X OutSize SizeTensor Scale", SIZES;
+    "trilinear_interp", "X OutSize SizeTensor Scale", SIZES;
+    "bicubic_interp", "X OutSize SizeTensor Scale", SIZES;
+    "nearest_interp", "X OutSize SizeTensor Scale", SIZES;
+    "multiclass_nms" is "multiclass_nms3", "BBoxes Scores RoisNum", SUPPRESSES;
+    "lod_array_length" is "array_length", "X", "";
+    "read_from_array" is "array_read", "X I", "";
+    "tensor_array_to_tensor" is "array_to_tensor", "X", "axis use_stack" => "Out OutIndex";
+    "inverse", "Input", "" => "Output";
+    "cholesky", "X", "upper";
+    "cholesky_solve", "X Y", "upper";
+    "eig", "X", "" => "Eigenvalues Eigenvectors";
+    "eigvals", "X", "";
+    "lu", "X", "pivot" => "Out Pivots Infos";
+    "lu_unpack", "X Pivots", "unpack_ludata unpack_pivots" => "Pmat L U";
+    "matrix_rank", "X", "tol use_default_tol hermitian", without "TolTensor";
+    "eigh", "X", "UPLO" => "Eigenvalues Eigenvectors";
+    "eigvalsh", "X", "UPLO=uplo" => "Eigenvalues Eigenvectors";
+    "qr", "X", "mode" => "Q R";
+    "svd", "X", "full_matrices" => "U S VH";
+    "solve", "X Y", "";
+    "triangular_solve", "X Y", "upper transpose unitriangular";
+    "unpool", "X Indices ||output_size", "";
+    "unpool3d", "X Indices ||output_size", "";
+    "multi_dot", "X", "";
+    "bitwise_left_shift", "x y", "is_arithmetic" => "out";
+    "bitwise_right_shift", "x y", "is_arithmetic" => "out";
+    "viterbi_decode", "Input Transition Length", "include_bos_eos_tag" => "Scores Path";
+    "fill_diagonal_tensor", "X Y", "offset dim1 dim2";
+    "i0", "x", "" => "out";
+    "i0e", "x", "" => "out";
+    "i1", "x", "" => "out";
+    "i1e", "x", "" => "out";
+    "nextafter", "x y", "" => "out";
+    "polygamma", "x", "n" => "out";
+    "gammaincc", "x y", "" => "out";
+    "complex", "X Y", "";
+    "real", "X", "";
+    "imag", "X", "";
+    "conj", "X", "";
+    "angle", "X", "";
+    "as_real", "X", "";
+    "as_complex", "X", "";
+    "fft_c2c", "X", SPECTRA;
+    "fft_r2c", "X", SPECTRA;
+    "fft_c2r", "X", SPECTRA;
+    "lgamma", "X", "";
+    "digamma", "X", "";
+    "erfinv", "X", "";
+    "bilinear_tensor_product" is "bilinear", "X Y Weight Bias", "";
+};
 
 /// Operators whose outputs PaddlePaddle 3.3 declares with the type or the shape of the input, or
 /// with none; those on complex numbers and `fetch`, which repeat that.

@@ -203,8 +203,8 @@ struct Pieces {
 }
 
 impl Spare {
-    /// The most bytes that are kept.
-    const MOST: usize = 1 << 26;
+    /// Maximum number of bytes that are kept.
+    const MAX_KEPT: usize = 1 << 26;
 
     /// The length of the pieces from which `bytes` bytes are taken, so that they are found again.
     pub(super) fn length(bytes: u64) -> u64 {
@@ -226,7 +226,7 @@ impl Spare {
     /// Keeps a piece, unless there is enough already.
     fn keep(&self, piece: CudaSlice<u8>) -> Option<CudaSlice<u8>> {
         let mut pieces = self.pieces();
-        if pieces.bytes + piece.len() > Spare::MOST {
+        if pieces.bytes + piece.len() > Spare::MAX_KEPT {
             return Some(piece);
         }
         pieces.bytes += piece.len();

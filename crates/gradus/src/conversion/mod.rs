@@ -99,6 +99,16 @@ struct Tried {
     newest: Option<Result<Converted>>,
 }
 
+/// What a model is converted to.
+#[derive(Clone, Copy)]
+struct Wanted<'o> {
+    to: Standard,
+    opset: i64,
+    options: &'o ConvertOptions,
+    /// Operators of ONNX that are lowered are not kept.
+    lowers: bool,
+}
+
 impl Tried {
     fn inference(&mut self, model: &Model, options: &ConvertOptions) -> Result<Inference> {
         if let Some(known) = &self.inference {
@@ -112,7 +122,8 @@ impl Tried {
             return known.clone();
         }
         let inference = self.inference(model, options)?;
-        let newest = model.converted_of(inference, to, NEWEST_OPSET, options, false);
+        let newest =
+            model.converted_of(inference, Wanted { to, opset: NEWEST_OPSET, options, lowers: false });
         self.newest.insert(newest).clone()
     }
 }
@@ -191,14 +202,16 @@ impl Model {
             let converted = expanded.convert(to, options)?;
             return Ok(Converted { model: converted.model.converted_from(self), ..converted });
         }
+        let newest = Wanted { to, opset: NEWEST_OPSET, options, lowers: false };
         let lowers =
             from == Standard::Paddle || (from == Standard::Onnx && lowered::lowers(&self.source().graph));
         if lowers && to == Standard::OpenVino {
-            let first = self.converted(Standard::Onnx, NEWEST_OPSET, options, true).map_err(|error| {
-                // The other nodes have obstacles that only a conversion to the target finds.
-                let all = self.converted(to, NEWEST_OPSET, options, false).err();
-                all.filter(|all| Obstacles::of(all).is_some()).unwrap_or(error)
-            })?;
+            let first =
+                self.converted(Wanted { to: Standard::Onnx, lowers: true, ..newest }).map_err(|error| {
+                    // The other nodes have obstacles that only a conversion to the target finds.
+                    let all = self.converted(newest).err();
+                    all.filter(|all| Obstacles::of(all).is_some()).unwrap_or(error)
+                })?;
             return first.then(self.source(), to, &ConvertOptions::default());
         }
         if let Some(opset) = options.opset
@@ -216,7 +229,7 @@ impl Model {
             return self.in_set(to, opset, options, &mut Tried::default());
         }
         if to != Standard::Onnx {
-            return self.converted(to, NEWEST_OPSET, options, false);
+            return self.converted(newest);
         }
         let mut tried = Tried::default();
         let usual = self.in_set(to, USUAL_OPSET, options, &mut tried);
@@ -268,12 +281,13 @@ impl Model {
         tried: &mut Tried,
     ) -> Result<Converted> {
         if self.source().standard != Standard::Paddle {
-            return self.converted(to, opset, options, false);
+            return self.converted(Wanted { to, opset, options, lowers: false });
         }
         if opset == NEWEST_OPSET {
             return tried.newest(self, to, options);
         }
-        let direct = self.converted_of(tried.inference(self, options)?, to, opset, options, false);
+        let wanted = Wanted { to, opset, options, lowers: false };
+        let direct = self.converted_of(tried.inference(self, options)?, wanted);
         if direct.is_ok() {
             return direct;
         }
@@ -291,47 +305,33 @@ impl Model {
         self.infer(&given)
     }
 
-    /// The model in another standard or operator set; `lowers` if operators of ONNX that are
-    /// lowered are not kept. Defaults of inputs become constants where the target needs them.
-    fn converted(
-        &self,
-        to: Standard,
-        opset: i64,
-        options: &ConvertOptions,
-        lowers: bool,
-    ) -> Result<Converted> {
-        self.converted_of(self.inferred(options)?, to, opset, options, lowers)
+    /// The model in another standard or operator set.
+    fn converted(&self, wanted: Wanted<'_>) -> Result<Converted> {
+        self.converted_of(self.inferred(wanted.options)?, wanted)
     }
 
-    fn converted_of(
-        &self,
-        inference: Inference,
-        to: Standard,
-        opset: i64,
-        options: &ConvertOptions,
-        lowers: bool,
-    ) -> Result<Converted> {
+    /// An inferred model in another standard or operator set. Defaults of inputs become constants
+    /// where the target needs them.
+    fn converted_of(&self, inference: Inference, wanted: Wanted<'_>) -> Result<Converted> {
         let (source, graph) = (self.source(), self.graph());
         let has_defaults =
             has_default_inputs(source) && graph.inputs().iter().any(|&id| graph.constant(id).is_some());
-        if has_defaults && to == Standard::Onnx {
-            let kept = self.converted_once(inference.clone(), to, opset, options, lowers, true);
+        if has_defaults && wanted.to == Standard::Onnx {
+            let kept = self.converted_once(inference.clone(), wanted, true);
             if kept.is_ok() {
                 return kept;
             }
         }
-        self.converted_once(inference, to, opset, options, lowers, false)
+        self.converted_once(inference, wanted, false)
     }
 
     fn converted_once(
         &self,
         inference: Inference,
-        to: Standard,
-        opset: i64,
-        options: &ConvertOptions,
-        lowers: bool,
+        wanted: Wanted<'_>,
         keeps_defaults: bool,
     ) -> Result<Converted> {
+        let Wanted { to, opset, options, lowers } = wanted;
         let source = self.source();
         let (facts, symbols, bodies, problems) = inference.into_parts();
         let mut conversion = ConversionState {

@@ -163,8 +163,8 @@ impl Folder {
         Folder { path: folder_of(model).to_owned(), model: model.to_owned(), mapped: Mutex::default() }
     }
 
-    /// The bytes of the model, which is opened together with a file beside it: no writer of Gradus
-    /// renames one of them between. The file beside need not be there.
+    /// The bytes of the model, which is opened together with a file next to it: no writer of Gradus
+    /// renames one of them between. That file need not be there.
     pub(crate) fn model_and(&self, beside: &str, max_bytes: u64) -> Result<Bytes> {
         let folder = File::open(&self.path).ok();
         // A writer holds the lock while it renames. Not every system can lock folders, and who has

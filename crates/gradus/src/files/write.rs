@@ -1,6 +1,6 @@
 //! Writing files: each is the old one or the new one, whole, at every moment.
 //!
-//! Files are written in a private folder beside them, and renamed when all are complete. The
+//! Files are written in a private folder next to them, and renamed when all are complete. The
 //! folder has a file that its process keeps locked, so the next writer there can tell folders that
 //! a killed process left behind from those in use.
 
@@ -197,7 +197,7 @@ fn syncs() -> bool {
     std::env::var_os("GRADUS_NO_SYNC").is_none()
 }
 
-/// The name that a new file replaces, behind all links; `None` for what is no regular file.
+/// The name that a new file replaces, after following all links; `None` for what is no regular file.
 fn replaced(path: &Path) -> io::Result<Option<PathBuf>> {
     if fs::metadata(path).is_ok_and(|old| !old.is_file() && !old.is_dir()) {
         return Ok(None);

@@ -24,8 +24,8 @@ const MAX_NODES: usize = 32;
 const RELATIVE: f64 = 1.0 / 65_536.0;
 const ABSOLUTE: f64 = 1.0 / 1_048_576.0;
 
-/// Floats beyond this may be infinite in float32.
-const MOST: f64 = 1e30;
+/// Magnitude of floats beyond which float32 may be infinite.
+const MAX_FLOAT: f64 = 1e30;
 
 /// Numbers from `low` to `high`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,7 +57,7 @@ impl Interval {
     fn widened(self) -> Option<Interval> {
         let slack = |x: f64| x.abs() * RELATIVE + ABSOLUTE;
         let wide = Interval { low: self.low - slack(self.low), high: self.high + slack(self.high) };
-        (wide.low > -MOST && wide.high < MOST).then_some(wide)
+        (wide.low > -MAX_FLOAT && wide.high < MAX_FLOAT).then_some(wide)
     }
 
     fn has_zero(self) -> bool {
@@ -100,7 +100,7 @@ fn intervals(view: &NodeView<'_, '_>, input: usize, nodes: &mut usize) -> Option
         if !is_float(constant.dtype()) || constant.shape().len() > MAX_ELEMENTS {
             return None;
         }
-        let point = |x: f64| (x.abs() < MOST).then_some(Interval { low: x, high: x });
+        let point = |x: f64| (x.abs() < MAX_FLOAT).then_some(Interval { low: x, high: x });
         return constant.numbers().ok()?.map(|x| point(nearest_f64(x))).collect();
     }
     *nodes = nodes.checked_sub(1)?;

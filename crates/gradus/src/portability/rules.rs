@@ -98,7 +98,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "cast-of-float64-to-float16",
         operators: &["Cast"],
-        condition: "an element rounds otherwise if it is rounded to float32 first",
+        condition: "an element rounds differently if it is rounded to float32 first",
         results: ["rounds to float32 first", "rounds to float32 first", "rounds once"],
         applies: |node| {
             let rounds = |x: f64| f64::from(nearest_f32(Number::Float(x))) != x;
@@ -142,7 +142,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "cast-to-float8",
         operators: &["Cast"],
-        condition: "an element is out of range, or rounds otherwise if it is rounded to float16 first",
+        condition: "an element is out of range, or rounds differently if it is rounded to float16 first",
         results: [
             "rounds once, and saturates",
             "rounds to float16 first, and returns NaN or infinity out of range",
@@ -580,7 +580,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "quantization-to-float8",
         operators: &["QuantizeLinear"],
-        condition: "a quotient rounds otherwise if it is rounded to float16 first",
+        condition: "a quotient rounds differently if it is rounded to float16 first",
         results: ["rounds once", "rounds to float16 first", "rounds once"],
         applies: |node| {
             let to = FLOAT8.into_iter().find(|&to| cast(node, &[F32], &[to]))?;
@@ -665,7 +665,7 @@ pub(super) const RULES: &[Rule] = &[
         condition: "antialias is set, and an axis becomes smaller",
         results: [
             "widens the weights as the text says",
-            "widens them otherwise",
+            "widens them differently",
             "widens the weights as the text says",
         ],
         applies: |node| {
@@ -923,7 +923,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "transposed-convolution-of-given-pads",
         operators: &["ConvTranspose"],
-        condition: "pads are given beside output_shape",
+        condition: "pads are given together with output_shape",
         results: ["computes pads from the shape", "takes the pads", "takes the pads"],
         applies: |node| {
             let pads =
@@ -968,7 +968,7 @@ pub(super) const RULES: &[Rule] = &[
         operators: &["Unique"],
         condition: "an element is NaN",
         results: [
-            "takes elements beside NaN as equal to it",
+            "takes elements next to NaN as equal to it",
             "takes every NaN as another element",
             "takes all NaN as one element",
         ],

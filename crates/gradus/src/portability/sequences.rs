@@ -17,8 +17,8 @@ use crate::normalize::Form;
 use crate::operators::{self, Sequence};
 use gradus_engine::infer::{InferOptions, Inference, SubgraphFacts, function_of_node, graphs_of_node};
 
-/// Sequences of a model that are compared.
-const MOST: usize = 100;
+/// Maximum number of sequences of a model that are compared.
+const MAX_SEQUENCES: usize = 100;
 
 /// The names of arguments in errors.
 const LABELS: [&str; 4] = ["start", "stop", "base", "num"];
@@ -93,7 +93,7 @@ pub(super) fn of_model(model: &Model, inference: &Inference) -> Vec<ModelSequenc
             let Some((call, results)) = arguments.results() else { continue };
             let operator = node.operator.to_string();
             found.push(ModelSequence { node: label, operator, call, results });
-            if found.len() == MOST {
+            if found.len() == MAX_SEQUENCES {
                 return found;
             }
         }

@@ -127,7 +127,7 @@ impl Model {
     ) -> Result<u64> {
         if Standard::of_file(path) != Some(Standard::OpenVino) {
             let message =
-                "a model of OpenVINO is written to a file that ends in .xml, with a .bin file beside it";
+                "a model of OpenVINO is written to a file that ends in .xml, with a .bin file next to it";
             return Err(Error::new(Kind::Usage, message).in_file(path.display()));
         }
         self.check_output(path)?;

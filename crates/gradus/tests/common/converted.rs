@@ -15,6 +15,16 @@ pub fn run(model: &Model, inputs: &HashMap<String, Value>) -> Outputs {
     model.run(inputs).unwrap_or_else(|error| panic!("{error}"))
 }
 
+/// The outputs of a run that succeeds, all of which are tensors.
+pub fn tensors(model: &Model, inputs: &HashMap<String, Value>) -> Vec<Tensor> {
+    run(model, inputs).into_iter().map(|(_, value)| value.tensor().unwrap().clone()).collect()
+}
+
+/// The operators of a converted model.
+pub fn operators(converted: &Converted) -> Vec<&str> {
+    converted.model.graph().nodes().iter().map(|node| &*node.operator.name).collect()
+}
+
 /// The conversion by default.
 pub fn convert(model: &Model, to: Standard) -> gradus::Result<Converted> {
     model.convert(to, &ConvertOptions::default())

@@ -12,7 +12,7 @@ use gradus::{DType, Model, Number, Shape, Tensor, Value, convert};
 /// The operator set of the graphs.
 const OPSET: i64 = 20;
 /// Maximum number of elements of a tensor, and of an axis that is made.
-const MOST: usize = 96;
+const MAX_ELEMENTS: usize = 96;
 
 /// A node, and its outputs.
 struct Step {
@@ -123,7 +123,7 @@ impl Growing {
         let outputs: Vec<_> = (0..outputs).map(|output| format!("v{number}_{output}")).collect();
         let step = Step { operator, inputs, attributes, outputs };
         let values = self.run(&step)?;
-        if values.iter().any(|tensor| tensor.len() > MOST || tensor.shape().rank() > 5) {
+        if values.iter().any(|tensor| tensor.len() > MAX_ELEMENTS || tensor.shape().rank() > 5) {
             return None;
         }
         self.values.extend(step.outputs.iter().cloned().zip(values));

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use gradus::element::Bool;
 use gradus::formats::Splice;
 use gradus::formats::onnx::encode_model;
 use gradus::graph::{self, Builder, Constant, Content, DeclaredDim, Graph, Origin, Standard, Type};
@@ -19,6 +20,41 @@ impl Sketch {
 
     pub fn nested() -> Sketch {
         Sketch(Builder::nested("inner"))
+    }
+
+    /// A model in the making, of these statements.
+    pub fn of(text: &str) -> Sketch {
+        Sketch::new().text(text)
+    }
+
+    /// Adds statements, separated by `;`: an input `x: float32[n, 3]`, an output
+    /// `return y: float32[n, 3]`, constants of int64, float32 and bool `a = [1, -1]`, `a = 2`,
+    /// `a = 0.5`, `a = true`, and nodes `a, b = Split(x, sizes, axis=1)`.
+    pub fn text(self, text: &str) -> Sketch {
+        text.split(';').map(str::trim).fold(self, Sketch::statement)
+    }
+
+    fn statement(self, text: &str) -> Sketch {
+        let Some((names, value)) = text.split_once(" = ") else {
+            let (name, declared) = text.split_once(": ").unwrap();
+            let (dtype, sizes) = declared.strip_suffix(']').unwrap().split_once('[').unwrap();
+            let (dtype, sizes) = (dtype.parse().unwrap(), parts(sizes));
+            return match name.strip_prefix("return ") {
+                Some(name) => self.output(name, dtype, &sizes),
+                None => self.input(name, dtype, &sizes),
+            };
+        };
+        let Some((operator, arguments)) = value.strip_suffix(')').and_then(|node| node.split_once('('))
+        else {
+            return self.constant(names, constant(value));
+        };
+        let (attributes, inputs): (Vec<_>, Vec<_>) =
+            parts(arguments).into_iter().partition(|argument| argument.contains('='));
+        let attributes = attributes.iter().map(|attribute| {
+            let (name, text) = attribute.split_once('=').unwrap();
+            (name, content(text))
+        });
+        self.with(operator, &inputs, &parts(names), attributes.collect())
     }
 
     pub fn input(mut self, name: &str, dtype: DType, sizes: &[&str]) -> Sketch {
@@ -73,6 +109,43 @@ impl Sketch {
         model.opsets = vec![("".into(), version)];
         model.graph = self.0.finish().unwrap();
         read(&encode_model(&model).unwrap())
+    }
+}
+
+/// Texts between commas that are in no brackets.
+fn parts(text: &str) -> Vec<&str> {
+    if text.is_empty() {
+        return Vec::new();
+    }
+    let mut depth = 0;
+    let separates = |c: char| {
+        depth += i32::from(c == '[') - i32::from(c == ']');
+        c == ',' && depth == 0
+    };
+    text.split(separates).map(str::trim).collect()
+}
+
+/// The integers of `[1, -1]`.
+fn integers(text: &str) -> Option<Vec<i64>> {
+    let list = text.strip_prefix('[')?.strip_suffix(']')?;
+    Some(parts(list).into_iter().map(|element| element.parse().unwrap()).collect())
+}
+
+fn constant(text: &str) -> Tensor {
+    match (integers(text), text.parse::<i64>(), text.parse::<f32>(), text.parse::<bool>()) {
+        (Some(list), ..) => Tensor::vector(&list),
+        (_, Ok(integer), ..) => Tensor::scalar(integer),
+        (_, _, Ok(float), _) => Tensor::scalar(float),
+        (.., truth) => Tensor::scalar(Bool::from(truth.unwrap())),
+    }
+}
+
+fn content(text: &str) -> Content {
+    match (integers(text), text.parse::<i64>(), text.parse::<f32>()) {
+        (Some(list), ..) => Content::Ints(list.into()),
+        (_, Ok(integer), _) => Content::Int(integer),
+        (.., Ok(float)) => Content::Float(float),
+        _ => Content::Bytes(text.to_owned().into()),
     }
 }
 

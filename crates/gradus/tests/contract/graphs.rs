@@ -35,17 +35,17 @@ fn summed(name: &str) -> Content {
 }
 
 fn model() -> Sketch {
-    Sketch::new().input("x", DType::F32, &["n", "k"])
+    Sketch::of("x: float32[n, k]")
 }
 
 /// An If whose condition is an input, or known, with those branches.
 fn choice(known: Option<bool>, branches: [Content; 2]) -> Sketch {
     let sketch = match known {
-        None => model().input("c", DType::Bool, &[]),
+        None => model().text("c: bool[]"),
         Some(holds) => {
             let of = |number: i64| Tensor::scalar(number);
             let sketch = model().constant("a", of(i64::from(holds))).constant("b", of(1));
-            sketch.node("Equal", &["a", "b"], &["c"])
+            sketch.text("c = Equal(a, b)")
         }
     };
     let [yes, no] = branches;
@@ -54,10 +54,10 @@ fn choice(known: Option<bool>, branches: [Content; 2]) -> Sketch {
 
 /// A Loop of that many iterations, or of a number that is an input.
 fn looped(runs: Option<i64>) -> Sketch {
-    let body = Sketch::nested().input("i", DType::I64, &[]).input("go", DType::Bool, &[]);
-    let body = squeezing(body, "row").output("go", DType::Bool, &[]).output("row", DType::F32, &["n"]);
+    let body = Sketch::nested().text("i: int64[]; go: bool[]");
+    let body = squeezing(body, "row").text("return go: bool[]; return row: float32[n]");
     let sketch = match runs {
-        None => model().input("runs", DType::I64, &[]),
+        None => model().text("runs: int64[]"),
         Some(runs) => model().constant("runs", Tensor::scalar(runs)),
     };
     sketch.with("Loop", &["runs", ""], &["y"], vec![("body", body.graph())])
@@ -65,9 +65,9 @@ fn looped(runs: Option<i64>) -> Sketch {
 
 /// A Scan over the rows of `s`.
 fn scanned(rows: &str) -> Sketch {
-    let body = squeezing(Sketch::nested().input("item", DType::F32, &["4"]), "row");
-    let body = body.node("Identity", &["item"], &["same"]);
-    let body = body.output("same", DType::F32, &["4"]).output("row", DType::F32, &["n"]).graph();
+    let body = squeezing(Sketch::nested().text("item: float32[4]"), "row");
+    let body = body.text("same = Identity(item)");
+    let body = body.text("return same: float32[4]; return row: float32[n]").graph();
     let attributes = vec![("body", body), ("num_scan_inputs", Content::Int(1))];
     model().input("s", DType::F32, &[rows, "4"]).with("Scan", &["s"], &["same", "y"], attributes)
 }
@@ -76,7 +76,7 @@ pub fn graphs() -> Vec<(&'static str, Model, Needs)> {
     let inner = |branches: [Content; 2]| {
         let [yes, no] = branches;
         let branches = vec![("then_branch", yes), ("else_branch", no)];
-        Sketch::nested().with("If", &["c"], &["inner"], branches).output("inner", DType::F32, &["n"]).graph()
+        Sketch::nested().with("If", &["c"], &["inner"], branches).text("return inner: float32[n]").graph()
     };
     let also_outside = squeezing(choice(None, [squeezed("p"), summed("q")]), "z");
     let all: Vec<(&str, Sketch, Needs)> = vec![

@@ -24,7 +24,7 @@ use conditional::conditional;
 use fastrand::Rng;
 use gradus::contract::{Contract, Language, OutputSize};
 use gradus::dim::Symbols;
-use gradus::graph::{Content, DeclaredDim, Type};
+use gradus::graph::{DeclaredDim, Type};
 use gradus::infer::{InferOptions, InputFact};
 use gradus::{DType, Dim, Model, RunOptions, Shape, Tensor, Value};
 use graphs::{Needs, graphs};
@@ -525,7 +525,7 @@ fn of_expressions(rng: &mut Rng) -> Model {
         sketch = sketch.input(&name, DType::I64, &sizes).node("Abs", &[&name], &[&format!("z{index}")]);
         sketch = sketch.output(&format!("z{index}"), DType::I64, &["?", "?", "?"]);
     }
-    sketch.node("Abs", &["x"], &["w"]).output("w", DType::F32, &["?"; 3][..alone.len()]).model()
+    sketch.text("w = Abs(x)").output("w", DType::F32, &["?"; 3][..alone.len()]).model()
 }
 
 fn example(name: &str) -> Model {
@@ -714,21 +714,13 @@ fn conditions_have_their_reasons() {
 /// Indices that are computed from sizes in ways that are not followed.
 #[test]
 fn indices_that_are_not_followed_are_listed() {
-    let model = Sketch::new()
-        .input("x", DType::F32, &["rows", "seq"])
-        .input("y", DType::F32, &["n", "m"])
-        .constant("zero", Tensor::scalar(0i64))
-        .constant("one", Tensor::scalar(1i64))
-        .ints("pair", &[-1, 2])
-        .ints("twice", &[2])
-        .node("Shape", &["x"], &["shape"])
-        .node("Gather", &["shape", "one"], &["len"])
-        .node("Range", &["zero", "len", "one"], &["row"])
-        .node("Tile", &["row", "twice"], &["all"])
-        .node("Reshape", &["all", "pair"], &["places"])
-        .node("GatherND", &["y", "places"], &["z"])
-        .output("z", DType::F32, &["?"])
-        .model();
+    let model = Sketch::of(
+        "x: float32[rows, seq]; y: float32[n, m]; zero = 0; one = 1; pair = [-1, 2];
+         twice = [2]; shape = Shape(x); len = Gather(shape, one); row = Range(zero, len, one);
+         all = Tile(row, twice); places = Reshape(all, pair); z = GatherND(y, places);
+         return z: float32[?]",
+    )
+    .model();
     let contract = model.contract(&InferOptions::default()).unwrap();
     let unchecked: Vec<_> = contract.unchecked().iter().map(|it| (&*it.text, &*it.place)).collect();
     assert_eq!(unchecked, [("indices are within sizes n, m", "node \"make z\" (GatherND)")]);
@@ -737,17 +729,13 @@ fn indices_that_are_not_followed_are_listed() {
 /// Elements of an input that are looked up, moved and shifted.
 #[test]
 fn elements_that_are_looked_up_are_listed() {
-    let model = Sketch::new()
-        .input("table", DType::F32, &["rows", "4"])
-        .input("ids", DType::I32, &["batch", "seq"])
-        .constant("two", Tensor::scalar(2i64))
-        .ints("axis", &[0])
-        .with("Cast", &["ids"], &["wide"], vec![("to", Content::Int(7))])
-        .node("Unsqueeze", &["wide", "axis"], &["all"])
-        .node("Add", &["all", "two"], &["places"])
-        .node("Gather", &["table", "places"], &["z"])
-        .output("z", DType::F32, &["?"; 4])
-        .model();
+    let model = Sketch::of(
+        "table: float32[rows, 4]; ids: int32[batch, seq]; two = 2; axis = [0];
+         wide = Cast(ids, to=7); all = Unsqueeze(wide, axis); places = Add(all, two);
+         z = Gather(table, places)",
+    )
+    .output("z", DType::F32, &["?"; 4])
+    .model();
     let contract = model.contract(&InferOptions::default()).unwrap();
     let unchecked: Vec<_> = contract.unchecked().iter().map(|it| &*it.text).collect();
     assert_eq!(unchecked, ["-rows - 2 <= elements of \"ids\" <= rows - 3"]);
@@ -756,10 +744,10 @@ fn elements_that_are_looked_up_are_listed() {
 /// Programs run a model in which only a declared shape is wrong, and so a contract is made.
 #[test]
 fn wrong_declared_shapes_are_told_and_do_not_matter() {
-    let mut sketch = Sketch::new().input("x", DType::F32, &["n", "4"]).node("Relu", &["x"], &["t"]);
+    let mut sketch = Sketch::of("x: float32[n, 4]; t = Relu(x)");
     let id = sketch.0.reference("t");
     sketch.0.info(id).declared = Some(tensor_type(DType::F32, &["7"]));
-    let model = sketch.node("Neg", &["t"], &["y"]).output("y", DType::F32, &["n", "4"]).model();
+    let model = sketch.text("y = Neg(t); return y: float32[n, 4]").model();
     let inference = model.infer(&InferOptions::default()).unwrap();
     let warnings: Vec<_> = inference.warnings().iter().map(|it| (&*it.place, &*it.message)).collect();
     assert_eq!(warnings, [("value \"t\"", "rank is 2, expected 1 as declared")]);
@@ -841,8 +829,8 @@ fn elements_that_choose_branches_are_arguments() {
 
 #[test]
 fn nodes_that_nobody_knows_are_listed() {
-    let sketch = Sketch::new().input("x", DType::F32, &["n", "4"]).node("Mystery", &["x"], &["t"]);
-    let model = sketch.node("Relu", &["t"], &["y"]).output("y", DType::F32, &["n", "4"]).model();
+    let sketch = Sketch::of("x: float32[n, 4]; t = Mystery(x)");
+    let model = sketch.text("y = Relu(t); return y: float32[n, 4]").model();
     let contract = model.contract(&InferOptions::default()).unwrap();
     let unchecked: Vec<_> = contract.unchecked().iter().map(|it| (&*it.text, &*it.place)).collect();
     let why = "what it wants is not known: the operator is not known";

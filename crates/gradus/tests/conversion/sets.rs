@@ -27,24 +27,21 @@ fn branch(operator: &str, inputs: &[&str], sizes: &[&str]) -> Content {
 /// A branch that squeezes an axis of size 1, or not: the rank of the output is only declared.
 #[test]
 fn outputs_whose_rank_only_the_source_declares_keep_the_declaration() {
-    let model = Sketch::new()
-        .input("x", DType::F32, &["n", "3"])
-        .ints("zero", &[0])
-        .ints("one", &[1])
-        .node("Shape", &["x"], &["sizes"])
-        .node("Gather", &["sizes", "zero"], &["size"])
-        .node("Equal", &["size", "one"], &["is one"])
-        .with(
-            "If",
-            &["is one"],
-            &["y"],
-            vec![
-                ("then_branch", branch("Squeeze", &["x", "zero"], &["3"])),
-                ("else_branch", branch("Identity", &["x"], &["n", "3"])),
-            ],
-        )
-        .output("y", DType::F32, &["n", "3"])
-        .model();
+    let model = Sketch::of(
+        "x: float32[n, 3]; zero = [0]; one = [1]; sizes = Shape(x);
+         size = Gather(sizes, zero); is one = Equal(size, one)",
+    )
+    .with(
+        "If",
+        &["is one"],
+        &["y"],
+        vec![
+            ("then_branch", branch("Squeeze", &["x", "zero"], &["3"])),
+            ("else_branch", branch("Identity", &["x"], &["n", "3"])),
+        ],
+    )
+    .text("return y: float32[n, 3]")
+    .model();
     for opset in [13, 17, 21] {
         let converted = in_set(&model, opset).unwrap().model;
         let output = converted.graph().value(converted.graph().outputs()[0]);
@@ -100,10 +97,7 @@ fn nodes_of_other_domains_stay_as_they_are() {
 /// The weights of a convolution say the rank that its input does not.
 #[test]
 fn convolutions_of_inputs_of_unknown_rank_have_that_of_their_weights() {
-    let model = Sketch::new()
-        .input("x", DType::F32, &["1", "2", "n"])
-        .input("no batch", DType::Bool, &[])
-        .ints("zero", &[0])
+    let model = Sketch::of("x: float32[1, 2, n]; no batch: bool[]; zero = [0]")
         .constant("w", Tensor::from_vec(Shape::new([4, 2, 1]).unwrap(), vec![0.5f32; 8]).unwrap())
         .constant("b", Tensor::vector(&[1f32, 2.0, 3.0, 4.0]))
         .with(
@@ -115,8 +109,7 @@ fn convolutions_of_inputs_of_unknown_rank_have_that_of_their_weights() {
                 ("else_branch", branch("Identity", &["x"], &["1", "2", "n"])),
             ],
         )
-        .node("Conv", &["h", "w", "b"], &["y"])
-        .output("y", DType::F32, &["1", "4", "n"])
+        .text("y = Conv(h, w, b); return y: float32[1, 4, n]")
         .model();
     let facts = model.infer(&InferOptions::default()).unwrap();
     let y = facts.fact(model.graph().outputs()[0]).as_tensor().unwrap();

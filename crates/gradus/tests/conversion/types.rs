@@ -9,6 +9,7 @@ use gradus::graph::{Content, Origin, Standard, ValueId};
 use gradus::{DType, Model, Shape, Tensor, Value};
 
 use crate::common::compare::difference;
+use crate::common::converted::{operators, tensors};
 use crate::common::one::One;
 use crate::common::tensors::tensor;
 
@@ -23,15 +24,6 @@ fn cast(tensor: &Tensor, to: DType) -> Tensor {
     gradus::convert::cast(tensor, to, gradus::convert::Rules::IEEE).unwrap()
 }
 
-fn run(model: &Model, given: &HashMap<String, Value>) -> Vec<Tensor> {
-    let results = model.run(given).unwrap_or_else(|error| panic!("{error}"));
-    results.into_iter().map(|(_, value)| value.tensor().unwrap().clone()).collect()
-}
-
-fn operators(converted: &Converted) -> Vec<&str> {
-    converted.model.graph().nodes().iter().map(|node| &*node.operator.name).collect()
-}
-
 /// A model in another standard or operator set: its outputs are the same, and the same bits if the
 /// report says so.
 fn converted(
@@ -43,7 +35,7 @@ fn converted(
     let mut options = ConvertOptions::default();
     options.opset = Some(opset).filter(|_| to == Onnx);
     let converted = model.convert(to, &options).unwrap_or_else(|error| panic!("{what}: {error}"));
-    let (before, after) = (run(model, given), run(&converted.model, given));
+    let (before, after) = (tensors(model, given), tensors(&converted.model, given));
     assert_eq!(before.len(), after.len(), "{what}");
     for (before, after) in before.iter().zip(&after) {
         assert_eq!(difference(before, after, converted.report.is_exact()), None, "{what}");
@@ -124,11 +116,11 @@ fn fake_conversions_are_casts() {
         let mut options = ConvertOptions::default();
         options.opset = Some(19);
         let converted = model.convert(Onnx, &options).unwrap();
-        let found = run(&converted.model, &given);
+        let found = tensors(&converted.model, &given);
         let found = found[0].elements::<f32>().unwrap().to_vec();
         let (third, last) = if to == "f8e4m3" { (448.0, -448.0) } else { (512.0, -57344.0) };
         assert_eq!(found, [0.3125, -1.75, third, last, if to == "f8e4m3" { 104.0 } else { 96.0 }, most]);
-        assert_eq!(found, run(&model, &given)[0].elements::<f32>().unwrap().to_vec());
+        assert_eq!(found, tensors(&model, &given)[0].elements::<f32>().unwrap().to_vec());
         let older = model.convert(Onnx, &{
             options.opset = Some(18);
             options
@@ -157,7 +149,7 @@ fn tensors_are_quantized_to_floats_of_eight_bits() {
         let named = if dtype == DType::F8E4M3FN { "f8e4m3" } else { "f8e5m2" };
         let one = One::of(OpenVino, "Convert", 1).inputs(from_ref(&x)).text("destination_type", named);
         let model = one.model();
-        let out_of_range = cast(&run(&model.0, &model.1)[0], DType::F32).elements::<f32>().unwrap()[3];
+        let out_of_range = cast(&tensors(&model.0, &model.1)[0], DType::F32).elements::<f32>().unwrap()[3];
         assert!(if dtype == DType::F8E4M3FN { out_of_range.is_nan() } else { out_of_range.is_infinite() });
         converted(&format!("Convert {dtype}"), &model, Onnx, 21);
         let codes = cast(&x, dtype);
@@ -266,7 +258,8 @@ fn functions_of_short_floats_are_rounded_once() {
         let mut options = ConvertOptions::default();
         options.opset = Some(13);
         let older = model.convert(Onnx, &options).unwrap();
-        let [before, after] = [&model, &older.model].map(|model| cast(&run(model, &given)[0], DType::F32));
+        let [before, after] =
+            [&model, &older.model].map(|model| cast(&tensors(model, &given)[0], DType::F32));
         // The sum within Gelu loses bits of float32, which move some results by one step.
         let steps = |(a, b): (&f32, &f32)| (a - b).abs() <= a.abs() / 1024.0;
         let all = before.elements::<f32>().unwrap().to_vec();
@@ -337,7 +330,7 @@ fn rows_of_four_bits_are_gathered_as_bytes() {
     ];
     let block = [("block_size", Content::Int(16))];
     let model = foreign(("com.microsoft", "GatherBlockQuantized", 1), &[], &constants, &block, 1);
-    let found = run(&model.0, &model.1);
+    let found = tensors(&model.0, &model.1);
     assert_eq!(found[0].elements::<f32>().unwrap()[..3], [-12.5, -10.0, -7.5]);
     converted("GatherBlockQuantized", &model, Onnx, 21);
     converted("GatherBlockQuantized", &model, OpenVino, 0);

@@ -10,15 +10,13 @@ use crate::common::sketch::{Sketch, tensor_type};
 
 /// A product, and a function that programs round otherwise of another.
 fn model(exact: f32, rounded: f32) -> Model {
-    Sketch::new()
-        .input("x", DType::F32, &["n", "4"])
+    Sketch::of("x: float32[n, 4]")
         .constant("a", Tensor::scalar(exact))
         .constant("b", Tensor::scalar(rounded))
-        .node("Mul", &["x", "a"], &["y"])
-        .node("Mul", &["x", "b"], &["c"])
-        .node("Exp", &["c"], &["z"])
-        .output("y", DType::F32, &["n", "4"])
-        .output("z", DType::F32, &["n", "4"])
+        .text(
+            "y = Mul(x, a); c = Mul(x, b); z = Exp(c); return y: float32[n, 4];
+             return z: float32[n, 4]",
+        )
         .model()
 }
 
@@ -43,10 +41,10 @@ fn outputs_of_exact_nodes_must_be_the_same_bits() {
 #[test]
 fn shapes_that_sizes_decide_are_compared_of_rounded_outputs() {
     let joined = |count: usize| {
-        let sketch = Sketch::new().input("x", DType::F32, &["n", "4"]).node("Exp", &["x"], &["a"]);
+        let sketch = Sketch::of("x: float32[n, 4]; a = Exp(x)");
         let axis = vec![("axis", Content::Int(0))];
         let sketch = sketch.with("Concat", &vec!["a"; count], &["y"], axis);
-        sketch.output("y", DType::F32, &["", "4"]).model()
+        sketch.text("return y: float32[, 4]").model()
     };
     let verify = |count| joined(2).verify_converted(&converted(&joined(count)), &VerifyOptions::default());
     assert_eq!(verify(2).unwrap().inexact, 1);
@@ -59,20 +57,14 @@ fn shapes_that_sizes_decide_are_compared_of_rounded_outputs() {
 #[test]
 fn edge_cases_are_no_differences() {
     let body = Sketch::nested()
-        .input("i", DType::I64, &[])
-        .input("c", DType::Bool, &[])
-        .node("Identity", &["c"], &["c2"])
-        .node("Identity", &["x"], &["each"])
-        .output("c2", DType::Bool, &[])
-        .output("each", DType::F32, &["n", "4"])
+        .text(
+            "i: int64[]; c: bool[]; c2 = Identity(c); each = Identity(x); return c2: bool[];
+             return each: float32[n, 4]",
+        )
         .graph();
-    let model = Sketch::new()
-        .input("x", DType::F32, &["n", "4"])
-        .ints("first", &[0])
-        .node("Shape", &["x"], &["s"])
-        .node("Gather", &["s", "first"], &["length"])
+    let model = Sketch::of("x: float32[n, 4]; first = [0]; s = Shape(x); length = Gather(s, first)")
         .with("Loop", &["length", ""], &["y"], vec![("body", body)])
-        .output("y", DType::F32, &["n", "n", "4"])
+        .text("return y: float32[n, n, 4]")
         .model();
     let found = model.verify_converted(&converted(&model), &VerifyOptions::default()).unwrap();
     assert!(found.runs > 0 && found.inexact == 1 && found.refused.is_none(), "{found:?}");
@@ -80,18 +72,11 @@ fn edge_cases_are_no_differences() {
 
 #[test]
 fn a_model_that_does_not_run_is_not_compared() {
-    let drawn = Sketch::new()
-        .with("RandomUniform", &[], &["y"], vec![("shape", Content::Ints([2].into()))])
-        .output("y", DType::F32, &["2"])
-        .model();
+    let drawn = Sketch::of("y = RandomUniform(shape=[2]); return y: float32[2]").model();
     let found = drawn.verify_converted(&converted(&drawn), &VerifyOptions::default()).unwrap();
     assert_eq!(found.refused.as_deref(), Some("the model draws numbers at random"));
-    let refused = Sketch::new()
-        .input("x", DType::F32, &["n", "4"])
-        .constant("at", Tensor::vector(&[9i64]))
-        .node("Gather", &["x", "at"], &["y"])
-        .output("y", DType::F32, &["1", "4"])
-        .model();
+    let refused =
+        Sketch::of("x: float32[n, 4]; at = [9]; y = Gather(x, at); return y: float32[1, 4]").model();
     let mut options = VerifyOptions::default();
     options.sizes.dims.insert("n".to_owned(), 3);
     let found = refused.verify_converted(&converted(&refused), &options).unwrap();
@@ -102,8 +87,8 @@ fn a_model_that_does_not_run_is_not_compared() {
 /// and in the runs that verify it.
 #[test]
 fn given_shapes_are_converted_and_verified() {
-    let model = Sketch::new().input("x", DType::F32, &["1", "3", "4"]).node("Relu", &["x"], &["y"]);
-    let model = model.output("y", DType::F32, &["1", "3", "4"]).model();
+    let model = Sketch::of("x: float32[1, 3, 4]; y = Relu(x)");
+    let model = model.text("return y: float32[1, 3, 4]").model();
     let mut options = ConvertOptions::default();
     options.sizes.inputs.insert("x".to_owned(), InputFact::Type(tensor_type(DType::F32, &["2", "3", "7"])));
     let converted = model.convert(Standard::OpenVino, &options).unwrap();
@@ -144,14 +129,11 @@ fn empty_sizes_are_not_verified_outside_a_range() {
 #[test]
 fn sizes_that_conditions_change_are_reported_as_they_were_run() {
     let sizes = |conditions: &[&str]| {
-        let model = Sketch::new()
-            .input("x", DType::F32, &["n", "4"])
-            .input("z", DType::F32, &["s", "4"])
-            .node("Neg", &["x"], &["y"])
-            .node("Neg", &["z"], &["w"])
-            .output("y", DType::F32, &["n", "4"])
-            .output("w", DType::F32, &["s", "4"])
-            .model();
+        let model = Sketch::of(
+            "x: float32[n, 4]; z: float32[s, 4]; y = Neg(x); w = Neg(z);
+             return y: float32[n, 4]; return w: float32[s, 4]",
+        )
+        .model();
         let mut given = VerifyOptions::default();
         given.sizes.assume.conditions = conditions.iter().map(|text| (*text).to_owned()).collect();
         model.verify_converted(&converted(&model), &given).unwrap().sizes

@@ -281,10 +281,10 @@ fn zeros(dims: &[usize]) -> Tensor {
 
 /// A product with 4 by 5 weights, or two functions of elements of 4 columns.
 fn branches() -> Vec<(&'static str, Content)> {
-    let product = Sketch::nested().constant("w", zeros(&[4, 5])).node("MatMul", &["x", "w"], &["p"]);
-    let functions = Sketch::nested().node("Abs", &["x"], &["a"]).node("Neg", &["a"], &["f"]);
-    let product = product.output("p", DType::F32, &["n", "5"]).graph();
-    vec![("then_branch", product), ("else_branch", functions.output("f", DType::F32, &["n", "4"]).graph())]
+    let product = Sketch::nested().constant("w", zeros(&[4, 5])).text("p = MatMul(x, w)");
+    let functions = Sketch::nested().text("a = Abs(x); f = Neg(a)");
+    let product = product.text("return p: float32[n, 5]").graph();
+    vec![("then_branch", product), ("else_branch", functions.text("return f: float32[n, 4]").graph())]
 }
 
 fn whole(model: &Model) -> [String; 5] {
@@ -297,11 +297,9 @@ fn whole(model: &Model) -> [String; 5] {
 
 #[test]
 fn branches_cost_the_most_that_one_of_them_does() {
-    let model = Sketch::new()
-        .input("x", DType::F32, &["n", "4"])
-        .input("yes", DType::Bool, &[])
+    let model = Sketch::of("x: float32[n, 4]; yes: bool[]")
         .with("If", &["yes"], &["y"], branches())
-        .output("y", DType::F32, &["n", "m"])
+        .text("return y: float32[n, m]")
         .model();
     let cost = model.cost(&InferOptions::default()).unwrap();
     assert_eq!((cost.total.parameters, cost.total.uncounted), (20, 0));
@@ -313,17 +311,15 @@ fn branches_cost_the_most_that_one_of_them_does() {
 
 #[test]
 fn classes_of_branches_are_the_most_of_each() {
-    let twice = Sketch::nested().node("Relu", &["x"], &["a"]).node("Relu", &["a"], &["y"]);
-    let once = Sketch::nested().node("Exp", &["x"], &["y"]);
+    let twice = Sketch::nested().text("a = Relu(x); y = Relu(a)");
+    let once = Sketch::nested().text("y = Exp(x)");
     let branches = vec![
-        ("then_branch", twice.output("y", DType::F32, &["n", "4"]).graph()),
-        ("else_branch", once.output("y", DType::F32, &["n", "4"]).graph()),
+        ("then_branch", twice.text("return y: float32[n, 4]").graph()),
+        ("else_branch", once.text("return y: float32[n, 4]").graph()),
     ];
-    let model = Sketch::new()
-        .input("x", DType::F32, &["n", "4"])
-        .input("yes", DType::Bool, &[])
+    let model = Sketch::of("x: float32[n, 4]; yes: bool[]")
         .with("If", &["yes"], &["y"], branches)
-        .output("y", DType::F32, &["n", "4"])
+        .text("return y: float32[n, 4]")
         .model();
     let cost = model.cost(&InferOptions::default()).unwrap();
     let total = &cost.total;
@@ -338,11 +334,10 @@ fn classes_of_branches_are_the_most_of_each() {
 
 #[test]
 fn branch_of_a_known_condition_costs_alone() {
-    let model = Sketch::new()
-        .input("x", DType::F32, &["n", "4"])
+    let model = Sketch::of("x: float32[n, 4]")
         .constant("no", Tensor::scalar(gradus::element::Bool::from(false)))
         .with("If", &["no"], &["y"], branches())
-        .output("y", DType::F32, &["n", "4"])
+        .text("return y: float32[n, 4]")
         .model();
     assert_eq!(whole(&model), ["0", "8*n", "32*n", "32*n", "32*n"]);
 }
@@ -350,20 +345,14 @@ fn branch_of_a_known_condition_costs_alone() {
 /// As many iterations as `x` has elements.
 fn repeated(operator: &str, attributes: Vec<(&str, Content)>) -> Model {
     let body = Sketch::nested()
-        .input("i", DType::I64, &[])
-        .input("go", DType::Bool, &[])
-        .input("before", DType::F32, &["r", "4"])
+        .text("i: int64[]; go: bool[]; before: float32[r, 4]")
         .constant("w", zeros(&[4, 4]))
-        .node("Identity", &["go"], &["on"])
+        .text("on = Identity(go)")
         .with(operator, &["before", "w"], &["after"], attributes)
-        .output("on", DType::Bool, &[])
-        .output("after", DType::F32, &["r", "4"]);
-    Sketch::new()
-        .input("x", DType::F32, &["n"])
-        .input("start", DType::F32, &["2", "4"])
-        .node("Size", &["x"], &["trips"])
+        .text("return on: bool[]; return after: float32[r, 4]");
+    Sketch::of("x: float32[n]; start: float32[2, 4]; trips = Size(x)")
         .with("Loop", &["trips", "", "start"], &["end"], vec![("body", body.graph())])
-        .output("end", DType::F32, &["r", "4"])
+        .text("return end: float32[r, 4]")
         .model()
 }
 
@@ -385,21 +374,15 @@ fn body_of_a_loop_costs_for_each_iteration() {
 #[test]
 fn branches_within_a_loop_are_not_those_of_its_last_iteration() {
     let body = Sketch::nested()
-        .input("i", DType::I64, &[])
-        .input("go", DType::Bool, &[])
-        .input("x", DType::F32, &["2", "4"])
-        .constant("zero", Tensor::scalar(0i64))
-        .node("Identity", &["go"], &["on"])
-        .node("Equal", &["i", "zero"], &["first"])
+        .text(
+            "i: int64[]; go: bool[]; x: float32[2, 4]; zero = 0; on = Identity(go);
+             first = Equal(i, zero)",
+        )
         .with("If", &["first"], &["y"], branches())
-        .node("Identity", &["x"], &["same"])
-        .output("on", DType::Bool, &[])
-        .output("same", DType::F32, &["2", "4"]);
-    let model = Sketch::new()
-        .input("start", DType::F32, &["2", "4"])
-        .constant("trips", Tensor::scalar(3i64))
+        .text("same = Identity(x); return on: bool[]; return same: float32[2, 4]");
+    let model = Sketch::of("start: float32[2, 4]; trips = 3")
         .with("Loop", &["trips", "", "start"], &["end"], vec![("body", body.graph())])
-        .output("end", DType::F32, &["2", "4"])
+        .text("return end: float32[2, 4]")
         .model();
     let [macs, operations, ..] = whole(&model);
     // The comparison, and the most that a branch does.
@@ -417,24 +400,15 @@ fn loop_whose_sizes_change_is_not_counted() {
 /// Each iteration looks at `n` elements, and casts the places of those that are not zero.
 #[test]
 fn loop_whose_sizes_change_costs_what_its_largest_sizes_do() {
-    let body = Sketch::nested()
-        .input("i", DType::I64, &[])
-        .input("go", DType::Bool, &[])
-        .input("row", DType::F32, &["r"])
-        .node("Identity", &["go"], &["on"])
-        .node("NonZero", &["row"], &["places"])
-        .with("Cast", &["places"], &["floats"], vec![("to", Content::Int(1))])
-        .constant("axes", Tensor::vector(&[0i64, 1]))
-        .with("ReduceSum", &["floats", "axes"], &["sum"], vec![("keepdims", Content::Int(0))])
-        .node("Add", &["row", "sum"], &["next"])
-        .output("on", DType::Bool, &[])
-        .output("next", DType::F32, &["r"]);
-    let model = Sketch::new()
-        .input("x", DType::F32, &["t"])
-        .input("start", DType::F32, &["n"])
-        .node("Size", &["x"], &["trips"])
+    let body = Sketch::nested().text(
+        "i: int64[]; go: bool[]; row: float32[r]; on = Identity(go); places = NonZero(row);
+         floats = Cast(places, to=1); axes = [0, 1];
+         sum = ReduceSum(floats, axes, keepdims=0); next = Add(row, sum); return on: bool[];
+         return next: float32[r]",
+    );
+    let model = Sketch::of("x: float32[t]; start: float32[n]; trips = Size(x)")
         .with("Loop", &["trips", "", "start"], &["end"], vec![("body", body.graph())])
-        .output("end", DType::F32, &["n"])
+        .text("return end: float32[n]")
         .model();
     let [macs, operations, read, ..] = whole(&model);
     // `n` elements each are compared, cast, summed and added to.
@@ -447,21 +421,13 @@ fn loop_whose_sizes_change_costs_what_its_largest_sizes_do() {
 
 #[test]
 fn what_is_not_counted_has_a_reason() {
-    let body = Sketch::nested()
-        .input("i", DType::I64, &[])
-        .input("go", DType::Bool, &[])
-        .input("x", DType::F32, &["k"])
-        .node("Identity", &["go"], &["on"])
-        .with("Concat", &["x", "x"], &["more"], vec![("axis", Content::Int(0))])
-        .node("Relu", &["more"], &["y"])
-        .output("on", DType::Bool, &[])
-        .output("y", DType::F32, &["m"]);
-    let model = Sketch::new()
-        .input("start", DType::F32, &["n"])
-        .input("trips", DType::I64, &[])
+    let body = Sketch::nested().text(
+        "i: int64[]; go: bool[]; x: float32[k]; on = Identity(go);
+         more = Concat(x, x, axis=0); y = Relu(more); return on: bool[]; return y: float32[m]",
+    );
+    let model = Sketch::of("start: float32[n]; trips: int64[]")
         .with("Loop", &["trips", "", "start"], &["end"], vec![("body", body.graph())])
-        .node("NoSuchOperator", &["start"], &["other"])
-        .output("end", DType::F32, &["e"])
+        .text("other = NoSuchOperator(start); return end: float32[e]")
         .model();
     let cost = model.cost(&InferOptions::default()).unwrap();
     let reasons: Vec<_> = cost.nodes.iter().map(|node| node.uncounted).collect();
@@ -472,20 +438,15 @@ fn what_is_not_counted_has_a_reason() {
 #[test]
 fn body_of_a_scan_costs_for_each_slice() {
     let body = Sketch::nested()
-        .input("sum", DType::F32, &["3"])
-        .input("row", DType::F32, &["3"])
-        .node("Add", &["sum", "row"], &["next"])
-        .output("next", DType::F32, &["3"]);
-    let model = Sketch::new()
-        .input("start", DType::F32, &["3"])
-        .input("rows", DType::F32, &["n", "3"])
+        .text("sum: float32[3]; row: float32[3]; next = Add(sum, row); return next: float32[3]");
+    let model = Sketch::of("start: float32[3]; rows: float32[n, 3]")
         .with(
             "Scan",
             &["start", "rows"],
             &["end"],
             vec![("body", body.graph()), ("num_scan_inputs", Content::Int(1))],
         )
-        .output("end", DType::F32, &["3"])
+        .text("return end: float32[3]")
         .model();
     assert_eq!(whole(&model), ["0", "3*n", "24*n", "12*n", "48"]);
 }
@@ -675,7 +636,7 @@ fn costs_ask_for_each_node_whether_to_go_on() {
         ASKED.fetch_add(1, Ordering::Relaxed);
         false
     });
-    let mut sketch = Sketch::new().input("x0", DType::F32, &["n"]);
+    let mut sketch = Sketch::of("x0: float32[n]");
     for at in 0..NODES {
         sketch = sketch.node("Relu", &[&format!("x{at}")], &[&format!("x{}", at + 1)]);
     }

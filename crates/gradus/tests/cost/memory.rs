@@ -48,7 +48,7 @@ fn check(plan: &MemoryPlan, model: &Model) {
 /// A model of random nodes: functions of an element, sums of two values of one length, and values of
 /// other lengths, read by random later nodes.
 fn random_model(random: &mut fastrand::Rng) -> Model {
-    let mut sketch = Sketch::new().input("v0", DType::F32, &["n"]).ints("flat", &[-1]);
+    let mut sketch = Sketch::of("v0: float32[n]; flat = [-1]");
     // The values by how many times the input they are.
     let mut values = vec![("v0".to_owned(), 1)];
     for index in 1..random.usize(5..60) {
@@ -154,15 +154,11 @@ fn published_architectures_need_no_more_than_what_lives_at_one_time() {
 
 #[test]
 fn values_share_the_bytes_that_they_are_a_view_of() {
-    let model = Sketch::new()
-        .input("x", DType::F32, &["8", "8"])
-        .ints("flat", &[-1])
-        .node("Relu", &["x"], &["a"])
-        .node("Reshape", &["a", "flat"], &["b"])
-        .node("Identity", &["b"], &["c"])
-        .node("Relu", &["c"], &["y"])
-        .output("y", DType::F32, &["64"])
-        .model();
+    let model = Sketch::of(
+        "x: float32[8, 8]; flat = [-1]; a = Relu(x); b = Reshape(a, flat); c = Identity(b);
+         y = Relu(c); return y: float32[64]",
+    )
+    .model();
     let plan = plan(&model, &[], 1);
     check(&plan, &model);
     assert_eq!((plan.bytes, plan.apart), (512, 512));
@@ -173,7 +169,7 @@ fn values_share_the_bytes_that_they_are_a_view_of() {
 
 #[test]
 fn outputs_of_elementwise_nodes_take_the_room_of_what_ends() {
-    let sketch = || Sketch::new().input("x", DType::F32, &["8", "8"]).node("Relu", &["x"], &["a"]);
+    let sketch = || Sketch::of("x: float32[8, 8]; a = Relu(x)");
     let place_of = |sketch: Sketch, output: &str, dtype| {
         let model = sketch.output(output, dtype, &[]).model();
         let mut cost = model.cost(&InferOptions::default()).unwrap();
@@ -185,47 +181,34 @@ fn outputs_of_elementwise_nodes_take_the_room_of_what_ends() {
         block.shares.map(named)
     };
     let taken = Some("a".to_owned());
-    assert_eq!(place_of(sketch().node("Exp", &["a"], &["y"]), "y", DType::F32), taken);
-    assert_eq!(place_of(sketch().node("Add", &["x", "a"], &["y"]), "y", DType::F32), taken);
-    assert_eq!(place_of(sketch().node("Mul", &["a", "a"], &["y"]), "y", DType::F32), taken);
+    assert_eq!(place_of(sketch().text("y = Exp(a)"), "y", DType::F32), taken);
+    assert_eq!(place_of(sketch().text("y = Add(x, a)"), "y", DType::F32), taken);
+    assert_eq!(place_of(sketch().text("y = Mul(a, a)"), "y", DType::F32), taken);
     // A view of it ends as well.
-    let view = || sketch().ints("flat", &[-1]).node("Reshape", &["a", "flat"], &["b"]);
-    assert_eq!(place_of(view().node("Exp", &["b"], &["y"]), "y", DType::F32), taken);
+    let view = || sketch().text("flat = [-1]; b = Reshape(a, flat)");
+    assert_eq!(place_of(view().text("y = Exp(b)"), "y", DType::F32), taken);
     // Bits of another size, another shape, inputs that are needed later or are none of a node.
-    assert_eq!(place_of(sketch().node("IsNaN", &["a"], &["y"]), "y", DType::Bool), None);
-    assert_eq!(place_of(sketch().node("Transpose", &["a"], &["y"]), "y", DType::F32), None);
-    assert_eq!(place_of(sketch().node("Softmax", &["a"], &["y"]), "y", DType::F32), None);
-    let later = view().node("Exp", &["a"], &["y"]).node("Neg", &["b"], &["z"]);
-    assert_eq!(place_of(later.output("z", DType::F32, &["64"]), "y", DType::F32), None);
-    assert_eq!(
-        place_of(sketch().node("Exp", &["a"], &["y"]).output("a", DType::F32, &[]), "y", DType::F32),
-        None
-    );
-    assert_eq!(
-        place_of(Sketch::new().input("a", DType::F32, &["8"]).node("Exp", &["a"], &["y"]), "y", DType::F32),
-        None
-    );
+    assert_eq!(place_of(sketch().text("y = IsNaN(a)"), "y", DType::Bool), None);
+    assert_eq!(place_of(sketch().text("y = Transpose(a)"), "y", DType::F32), None);
+    assert_eq!(place_of(sketch().text("y = Softmax(a)"), "y", DType::F32), None);
+    let later = view().text("y = Exp(a); z = Neg(b)");
+    assert_eq!(place_of(later.text("return z: float32[64]"), "y", DType::F32), None);
+    assert_eq!(place_of(sketch().text("y = Exp(a); return a: float32[]"), "y", DType::F32), None);
+    assert_eq!(place_of(Sketch::of("a: float32[8]; y = Exp(a)"), "y", DType::F32), None);
     // A row is read as another column is written.
-    let outer =
-        Sketch::new().input("x", DType::F32, &["8", "1"]).ints("row", &[1, 8]).node("Relu", &["x"], &["a"]);
-    let outer = outer.node("Reshape", &["a", "row"], &["b"]).node("Add", &["a", "b"], &["y"]);
+    let outer = Sketch::of("x: float32[8, 1]; row = [1, 8]; a = Relu(x)");
+    let outer = outer.text("b = Reshape(a, row); y = Add(a, b)");
     assert_eq!(place_of(outer, "y", DType::F32), None);
 }
 
 #[test]
 fn graphs_within_nodes_have_a_block_while_they_run() {
     let branch = |operator| {
-        Sketch::nested()
-            .node(operator, &["x"], &["t"])
-            .node("Neg", &["t"], &["u"])
-            .output("u", DType::F32, &[])
-            .graph()
+        Sketch::nested().node(operator, &["x"], &["t"]).text("u = Neg(t); return u: float32[]").graph()
     };
-    let model = Sketch::new()
-        .input("x", DType::F32, &["16"])
-        .input("which", DType::Bool, &[])
+    let model = Sketch::of("x: float32[16]; which: bool[]")
         .with("If", &["which"], &["y"], vec![("then_branch", branch("Relu")), ("else_branch", branch("Abs"))])
-        .output("y", DType::F32, &["16"])
+        .text("return y: float32[16]")
         .model();
     let plan = plan(&model, &[], 64);
     check(&plan, &model);
@@ -236,22 +219,13 @@ fn graphs_within_nodes_have_a_block_while_they_run() {
 
 #[test]
 fn sizes_that_the_data_decide_have_room_for_the_most() {
-    let model = Sketch::new()
-        .input("x", DType::F32, &["10"])
-        .node("NonZero", &["x"], &["where"])
-        .output("where", DType::I64, &["1", "k"])
-        .model();
+    let model = Sketch::of("x: float32[10]; where = NonZero(x); return where: int64[1, k]").model();
     assert_eq!(plan(&model, &[], 1).bytes, 80);
 }
 
 #[test]
 fn open_sizes_are_refused() {
-    let model = Sketch::new()
-        .input("x", DType::F32, &["n"])
-        .constant("t", Tensor::scalar(1f32))
-        .node("Add", &["x", "t"], &["y"])
-        .output("y", DType::F32, &["n"])
-        .model();
+    let model = Sketch::of("x: float32[n]; t = 1.0; y = Add(x, t); return y: float32[n]").model();
     let refusal = |alignment| {
         let error =
             model.cost(&InferOptions::default()).unwrap().plan(&model, alignment, Reuse::Views).unwrap_err();
@@ -265,12 +239,9 @@ fn open_sizes_are_refused() {
 
 #[test]
 fn sizes_that_contradict_the_model_are_told() {
-    let model = Sketch::new()
-        .input("x", DType::F32, &["n", "k"])
+    let model = Sketch::of("x: float32[n, k]")
         .constant("t", Tensor::from_vec(Shape::new([4]).unwrap(), vec![1f32; 4]).unwrap())
-        .node("Add", &["x", "t"], &["sum"])
-        .node("NonZero", &["sum"], &["y"])
-        .output("y", DType::I64, &["2", "?"])
+        .text("sum = Add(x, t); y = NonZero(sum); return y: int64[2, ?]")
         .model();
     let mut options = InferOptions::default();
     options.sizes.dims.insert("k".to_owned(), 3);

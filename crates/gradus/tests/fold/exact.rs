@@ -5,7 +5,6 @@ use std::collections::HashMap;
 
 use gradus::check::{CheckOptions, VerifyOptions};
 use gradus::conversion::ConvertOptions;
-use gradus::element::Bool;
 use gradus::fold::{FoldOptions, Level, RuleSet};
 use gradus::graph::{Content, Standard};
 use gradus::{DType, Model, Shape, Tensor, Value};
@@ -32,26 +31,18 @@ fn int(name: &'static str, value: i64) -> (&'static str, Content) {
 
 /// A sum with zero, negated, of the results of a node.
 fn raised(operator: &str, inputs: &[&str]) -> Model {
-    Sketch::new()
-        .input("x", DType::F32, &["4"])
-        .input("z", DType::F32, &["4"])
-        .ints("first", &[0])
-        .ints("four", &[4])
-        .constant("zero", Tensor::scalar(0f32))
-        .constant("half", Tensor::scalar(0.5f32))
-        .constant("two", Tensor::scalar(2f32))
-        .constant("three", Tensor::scalar(3f32))
-        .constant("some", vector(&[0.0, 0.5, -0.5, 0.0]))
-        .constant("signed", vector(&[0.0, 0.5, -0.0, 0.0]))
-        .node("Abs", &["x"], &["a"])
-        .node("Exp", &["z"], &["a2"])
-        .node(operator, inputs, &["b"])
-        .node("Add", &["b", "zero"], &["c"])
-        .node("Neg", &["c"], &["y"])
-        .node("Neg", &["a"], &["w"])
-        .output("y", DType::F32, &[""])
-        .output("w", DType::F32, &[""])
-        .model()
+    Sketch::of(
+        "x: float32[4]; z: float32[4]; first = [0]; four = [4]; zero = 0.0; half = 0.5; two = 2.0;
+         three = 3.0",
+    )
+    .constant("some", vector(&[0.0, 0.5, -0.5, 0.0]))
+    .constant("signed", vector(&[0.0, 0.5, -0.0, 0.0]))
+    .text("a = Abs(x); a2 = Exp(z)")
+    .node(operator, inputs, &["b"])
+    .text("c = Add(b, zero); y = Neg(c); w = Neg(a)")
+    .output("y", DType::F32, &[""])
+    .output("w", DType::F32, &[""])
+    .model()
 }
 
 #[test]
@@ -111,7 +102,7 @@ fn sums_with_zero_of_what_is_never_negative_zero_are_it() {
 /// A product by what a node computes of constants.
 fn scaled(operator: &str, operands: &[&[f32]], attributes: Vec<(&str, Content)>) -> Model {
     let names = ["a", "b", "c"];
-    let mut sketch = Sketch::new().input("x", DType::F32, &["n", ""]).ints("first", &[0]);
+    let mut sketch = Sketch::of("x: float32[n, ]; first = [0]");
     for (name, operand) in names.iter().zip(operands) {
         sketch = sketch.constant(name, vector(operand));
     }
@@ -119,11 +110,7 @@ fn scaled(operator: &str, operands: &[&[f32]], attributes: Vec<(&str, Content)>)
     if operator.starts_with("Reduce") || operator == "CumSum" {
         inputs.push("first");
     }
-    sketch
-        .with(operator, &inputs, &["t"], attributes)
-        .node("Mul", &["x", "t"], &["y"])
-        .output("y", DType::F32, &["n", ""])
-        .model()
+    sketch.with(operator, &inputs, &["t"], attributes).text("y = Mul(x, t); return y: float32[n, ]").model()
 }
 
 #[test]
@@ -163,22 +150,13 @@ fn floats_that_nothing_rounds_are_constants() {
 
 /// Elements from 0 to 1, of which one alone is 0/0.
 fn steps(least: i64) -> Model {
-    Sketch::new()
-        .input("x", DType::F32, &["n"])
-        .constant("zero", Tensor::scalar(0i64))
-        .constant("one", Tensor::scalar(1i64))
+    Sketch::of("x: float32[n]; zero = 0; one = 1")
         .constant("least", Tensor::scalar(least))
-        .constant("unit", Tensor::scalar(1f32))
-        .constant("none", Tensor::scalar(0f32))
-        .node("Size", &["x"], &["n"])
-        .node("Range", &["zero", "n", "one"], &["r"])
+        .text("unit = 1.0; none = 0.0; n = Size(x); r = Range(zero, n, one)")
         .with("Cast", &["r"], &["i"], vec![int("to", 1)])
-        .node("Sub", &["n", "least"], &["m"])
+        .text("m = Sub(n, least)")
         .with("Cast", &["m"], &["s"], vec![int("to", 1)])
-        .node("Div", &["unit", "s"], &["step"])
-        .node("Mul", &["i", "step"], &["p"])
-        .node("Add", &["p", "none"], &["y"])
-        .output("y", DType::F32, &["n"])
+        .text("step = Div(unit, s); p = Mul(i, step); y = Add(p, none); return y: float32[n]")
         .model()
 }
 
@@ -200,17 +178,12 @@ fn products_of_counts_are_never_negative_zero() {
 
 /// Elements of `x` at the logarithms of constants to base 2, as integers of a type.
 fn logarithms(elements: &[f32], rounding: &str, to: i64) -> Model {
-    Sketch::new()
-        .input("x", DType::F32, &["9", "n"])
+    Sketch::of("x: float32[9, n]")
         .constant("elements", vector(elements))
-        .constant("two", Tensor::scalar(2f32))
-        .node("Log", &["elements"], &["a"])
-        .node("Log", &["two"], &["b"])
-        .node("Div", &["a", "b"], &["c"])
+        .text("two = 2.0; a = Log(elements); b = Log(two); c = Div(a, b)")
         .node(rounding, &["c"], &["d"])
         .with("Cast", &["d"], &["e"], vec![int("to", to)])
-        .node("Gather", &["x", "e"], &["y"])
-        .output("y", DType::F32, &["", "n"])
+        .text("y = Gather(x, e); return y: float32[, n]")
         .model()
 }
 
@@ -237,15 +210,13 @@ fn integers_that_no_rounding_of_floats_changes_are_constants() {
         assert!(after.contains("Log"), "{elements:?} {rounding}: {after}");
     }
     let compared = |threshold: f32| {
-        let model = Sketch::new()
-            .input("x", DType::F32, &["2"])
+        let model = Sketch::of("x: float32[2]")
             .constant("elements", vector(&[0.5, 2.0]))
             .constant("threshold", Tensor::scalar(threshold))
-            .node("Exp", &["elements"], &["a"])
-            .node("Less", &["a", "threshold"], &["b"])
-            .node("Neg", &["x"], &["c"])
-            .node("Where", &["b", "x", "c"], &["y"])
-            .output("y", DType::F32, &["2"])
+            .text(
+                "a = Exp(elements); b = Less(a, threshold); c = Neg(x); y = Where(b, x, c);
+                 return y: float32[2]",
+            )
             .model();
         operators(&folded(&model))
     };
@@ -256,13 +227,12 @@ fn integers_that_no_rounding_of_floats_changes_are_constants() {
 #[test]
 fn quantized_weights_stay_quantized() {
     let weights = Tensor::from_vec(Shape::new(vec![2, 3]).unwrap(), vec![1i8, -2, 3, -4, 5, -6]).unwrap();
-    let model = Sketch::new()
-        .input("x", DType::F32, &["n", "2"])
+    let model = Sketch::of("x: float32[n, 2]")
         .constant("q", weights)
-        .constant("scale", Tensor::scalar(0.5f32))
-        .node("DequantizeLinear", &["q", "scale"], &["w"])
-        .node("MatMul", &["x", "w"], &["y"])
-        .output("y", DType::F32, &["n", "3"])
+        .text(
+            "scale = 0.5; w = DequantizeLinear(q, scale); y = MatMul(x, w);
+             return y: float32[n, 3]",
+        )
         .model();
     for level in Level::ALL {
         assert_eq!(operators(&folded_by(&model, RuleSet::of(level))), "DequantizeLinear MatMul");
@@ -271,18 +241,14 @@ fn quantized_weights_stay_quantized() {
 
 #[test]
 fn equal_constants_are_one() {
-    let model = Sketch::new()
-        .input("x", DType::F32, &["n", "3"])
+    let model = Sketch::of("x: float32[n, 3]")
         .constant("a", vector(&[0.0, 1.0, 2.0]))
         .constant("b", vector(&[0.0, 1.0, 2.0]))
         .constant("signed", vector(&[-0.0, 1.0, 2.0]))
-        .ints("integers", &[0, 1, 2])
-        .node("Mul", &["x", "a"], &["p"])
-        .node("Sub", &["p", "b"], &["q"])
-        .node("Div", &["q", "signed"], &["y"])
-        .node("Gather", &["x", "integers"], &["w"])
-        .output("y", DType::F32, &["n", "3"])
-        .output("w", DType::F32, &["3", "3"])
+        .text(
+            "integers = [0, 1, 2]; p = Mul(x, a); q = Sub(p, b); y = Div(q, signed);
+             w = Gather(x, integers); return y: float32[n, 3]; return w: float32[3, 3]",
+        )
         .model();
     let constants = |model: &Model| {
         let graph = model.graph();
@@ -303,18 +269,14 @@ fn computed_constants_are_equal_ones_of_the_file() {
         let elements: Vec<_> = (0u16..).take(shape.len()).map(|i| f32::from(i % 7) / 8.0).collect();
         Tensor::from_vec(shape, elements).unwrap()
     };
-    let model = Sketch::new()
-        .input("x", DType::F32, &["5", "2", "2"])
+    let model = Sketch::of("x: float32[5, 2, 2]")
         .constant("w", floats(&[1, 12, 2]))
         .constant("r", floats(&[1, 12, 3]))
         .constant("h", floats(&[1, 2, 3]))
         .constant("more", floats(&[1, 4, 3]))
-        .ints("zero", &[0])
-        .ints("one", &[1])
-        .ints("two", &[2])
-        .node("Slice", &["more", "zero", "two", "one"], &["c"])
+        .text("zero = [0]; one = [1]; two = [2]; c = Slice(more, zero, two, one)")
         .with("LSTM", &["x", "w", "r", "", "", "h", "c"], &["y"], vec![int("hidden_size", 3)])
-        .output("y", DType::F32, &["5", "1", "2", "3"])
+        .text("return y: float32[5, 1, 2, 3]")
         .model();
     let after = folded(&model);
     assert_eq!(operators(&after), "LSTM");
@@ -331,19 +293,15 @@ fn zero_states_of_two_directions_are_the_default() {
         let elements: Vec<_> = (0u16..).take(shape.len()).map(|i| f32::from(i % 7) / 8.0).collect();
         Tensor::from_vec(shape, elements).unwrap()
     };
-    let model = Sketch::new()
-        .input("x", DType::F32, &["5", "n", "2"])
+    let model = Sketch::of("x: float32[5, n, 2]")
         .constant("w", floats(&[2, 12, 2]))
         .constant("r", floats(&[2, 12, 3]))
-        .constant("zero", Tensor::scalar(0f32))
-        .ints("first", &[0])
-        .ints("one", &[1])
-        .ints("size", &[3])
-        .node("Shape", &["x"], &["all"])
-        .node("Gather", &["all", "one"], &["n"])
+        .text(
+            "zero = 0.0; first = [0]; one = [1]; size = [3]; all = Shape(x);
+             n = Gather(all, one)",
+        )
         .with("Concat", &["n", "size"], &["state"], vec![int("axis", 0)])
-        .node("Expand", &["zero", "state"], &["zeros"])
-        .node("Unsqueeze", &["zeros", "first"], &["half"])
+        .text("zeros = Expand(zero, state); half = Unsqueeze(zeros, first)")
         .with("Concat", &["half", "half"], &["both"], vec![int("axis", 0)])
         .with(
             "LSTM",
@@ -351,7 +309,7 @@ fn zero_states_of_two_directions_are_the_default() {
             &["y"],
             vec![int("hidden_size", 3), ("direction", Content::Text("bidirectional".into()))],
         )
-        .output("y", DType::F32, &["5", "2", "n", "3"])
+        .text("return y: float32[5, 2, n, 3]")
         .model();
     assert_eq!(operators(&folded(&model)), "LSTM");
 }
@@ -359,43 +317,28 @@ fn zero_states_of_two_directions_are_the_default() {
 /// A loop of no iteration, whose body reads its state and has a node that nobody needs.
 fn idle_loop() -> Model {
     let body = Sketch::nested()
-        .input("i", DType::I64, &[])
-        .input("c", DType::Bool, &[])
-        .input("s", DType::I64, &["4"])
-        .node("Softmax", &["x"], &["unread"])
-        .node("Identity", &["s"], &["s2"])
-        .node("Identity", &["c"], &["c2"])
-        .output("c2", DType::Bool, &[])
-        .output("s2", DType::I64, &["4"])
+        .text(
+            "i: int64[]; c: bool[]; s: int64[4]; unread = Softmax(x); s2 = Identity(s);
+             c2 = Identity(c); return c2: bool[]; return s2: int64[4]",
+        )
         .graph();
-    Sketch::new()
-        .input("x", DType::F32, &["n", "4"])
-        .ints("state", &[7, 5, 0, 2])
-        .constant("none", Tensor::scalar(0i64))
-        .constant("true", Tensor::scalar(Bool::from(true)))
+    Sketch::of("x: float32[n, 4]; state = [7, 5, 0, 2]; none = 0; true = true")
         .with("Loop", &["none", "true", "state"], &["y"], vec![("body", body)])
-        .output("y", DType::I64, &["4"])
-        .node("Relu", &["x"], &["w"])
-        .output("w", DType::F32, &["n", "4"])
+        .text("return y: int64[4]; w = Relu(x); return w: float32[n, 4]")
         .model()
 }
 
 #[test]
 fn another_fold_finds_nothing() {
-    let reduced = Sketch::new()
-        .input("x", DType::F32, &["n"])
+    let reduced = Sketch::of("x: float32[n]")
         .constant("c", vector(&[-3.0]))
-        .ints("first", &[0])
+        .text("first = [0]")
         .with("ReduceMax", &["c", "first"], &["y"], vec![int("keepdims", 0)])
-        .node("Add", &["x", "y"], &["w"])
-        .output("y", DType::F32, &[])
-        .output("w", DType::F32, &["n"])
+        .text("w = Add(x, y); return y: float32[]; return w: float32[n]")
         .model();
     // The difference is zero once the branch stands in place of If.
     let branch = |name| Sketch::nested().node("Identity", &["x"], &[name]).output(name, DType::I64, &[]);
-    let difference = Sketch::new()
-        .input("b", DType::Bool, &[])
-        .constant("true", Tensor::scalar(Bool::from(true)))
+    let difference = Sketch::of("b: bool[]; true = true")
         .with("Cast", &["b"], &["x"], vec![int("to", 7)])
         .with(
             "If",
@@ -403,8 +346,7 @@ fn another_fold_finds_nothing() {
             &["same"],
             vec![("then_branch", branch("t").graph()), ("else_branch", branch("e").graph())],
         )
-        .node("Sub", &["same", "x"], &["y"])
-        .output("y", DType::I64, &[])
+        .text("y = Sub(same, x); return y: int64[]")
         .model();
     for model in [idle_loop(), reduced, difference] {
         let once = folded(&model);
@@ -422,7 +364,7 @@ fn an_operand_that_is_transposed_from_within_a_region_keeps_its_order() {
         let sketch = Sketch::new()
             .input("x", DType::F32, sizes)
             .with("Transpose", &["x"], &["a"], perm(axes))
-            .node("Relu", &["a"], &["b"])
+            .text("b = Relu(a)")
             .with("Transpose", &["b"], &["c"], perm(axes));
         let attributes = if joined[0] == "Concat" { vec![int("axis", -1)] } else { Vec::new() };
         let sketch = sketch.with(joined[0], &joined[1..], &["d"], attributes);
@@ -435,7 +377,7 @@ fn an_operand_that_is_transposed_from_within_a_region_keeps_its_order() {
         square(&[0, 2, 1], &["n", "3", "3"], &["Sum", "b", "c", "b"]),
         square(&[1, 0], &["3", "1"], &["Sub", "b", "c"]),
         // The end of the region is an output too.
-        square(&[1, 0], &["3", "3"], &["Add", "b", "c"]).output("c", DType::F32, &["3", "3"]),
+        square(&[1, 0], &["3", "3"], &["Add", "b", "c"]).text("return c: float32[3, 3]"),
     ];
     for model in models.map(Sketch::model) {
         let after = folded_by(&model, RuleSet::of(Level::Fuse));
@@ -447,17 +389,11 @@ fn an_operand_that_is_transposed_from_within_a_region_keeps_its_order() {
 /// The bound of a Clip is a scalar, and no operand that meets the elements of the data.
 #[test]
 fn bounds_of_clip_keep_their_shape() {
-    let model = Sketch::new()
-        .input("x", DType::F32, &["1"])
-        .input("z", DType::F32, &[])
-        .ints("none", &[])
-        .ints("one", &[1])
-        .node("Reshape", &["x", "none"], &["a"])
-        .node("Neg", &["a"], &["b"])
-        .node("Clip", &["z", "b"], &["c"])
-        .node("Reshape", &["c", "one"], &["y"])
-        .output("y", DType::F32, &["1"])
-        .model();
+    let model = Sketch::of(
+        "x: float32[1]; z: float32[]; none = []; one = [1]; a = Reshape(x, none); b = Neg(a);
+         c = Clip(z, b); y = Reshape(c, one); return y: float32[1]",
+    )
+    .model();
     let after = folded(&model);
     let measured = model.measure(&after, &VerifyOptions::default()).unwrap();
     assert_eq!((measured.ulps, measured.relative.to_bits()), (0, 0));
@@ -505,7 +441,7 @@ fn computed_sizes_of_a_reshape_may_be_zero() {
     std::fs::create_dir_all(&folder).unwrap();
     for (sizes, target) in forms {
         for allows_zero in [0, 1] {
-            let mut sketch = Sketch::new().input("x", DType::F32, sizes).node("Shape", &["x"], &["s"]);
+            let mut sketch = Sketch::new().input("x", DType::F32, sizes).text("s = Shape(x)");
             for (axis, name) in (0..).zip(["a", "b", "c"]).take(sizes.len()) {
                 let index = format!("at {name}");
                 sketch = sketch.ints(&index, &[axis]).node("Gather", &["s", &index], &[name]);
@@ -531,7 +467,7 @@ fn computed_sizes_of_a_reshape_may_be_zero() {
                 .with("Concat", &parts, &["target"], vec![int("axis", 0)])
                 .with("Reshape", &["x", "target"], &["y"], vec![int("allowzero", allows_zero)])
                 // Known parts of the shape are read.
-                .node("Shape", &["y"], &["z"])
+                .text("z = Shape(y)")
                 .output("y", DType::F32, &rank)
                 .output("z", DType::I64, &[""])
                 .model();
@@ -554,15 +490,14 @@ fn constants_that_would_be_larger_stay_computed() {
         Tensor::from_vec(shape, (0..size * 27).map(|i| i8::try_from(i % 100).unwrap()).collect()).unwrap()
     };
     let quantized = |size: usize| {
-        Sketch::new()
-            .input("x", DType::F32, &["n", "3", "8", "8"])
+        Sketch::of("x: float32[n, 3, 8, 8]")
             .constant("codes", weights(size))
-            .constant("scale", Tensor::scalar(0.25f32))
+            .text("scale = 0.25")
             .with("Cast", &["codes"], &["floats"], vec![int("to", 1)])
-            .node("Mul", &["floats", "scale"], &["w"])
-            .node("Conv", &["x", "w"], &["c"])
-            .node("Mul", &["c", "scale"], &["y"])
-            .output("y", DType::F32, &["n", "", "6", "6"])
+            .text(
+                "w = Mul(floats, scale); c = Conv(x, w); y = Mul(c, scale);
+                 return y: float32[n, , 6, 6]",
+            )
             .model()
     };
     assert_eq!(operators(&folded(&quantized(100))), "Cast Mul Conv Mul");
@@ -571,15 +506,11 @@ fn constants_that_would_be_larger_stay_computed() {
     assert_eq!(operators(&folded_by(&quantized(4), RuleSet::of(Level::Fuse))), "Conv");
     // Another order takes as many bytes, and an element fewer. Two of one constant do not.
     let square = Tensor::from_vec(Shape::new(vec![80, 80]).unwrap(), vec![0.5f32; 6400]).unwrap();
-    let sketch = || Sketch::new().input("x", DType::F32, &["n", "80"]).constant("w", square.clone());
-    let once = sketch().node("Transpose", &["w"], &["t"]).node("MatMul", &["x", "t"], &["y"]);
-    let twice = sketch().node("Transpose", &["w"], &["t"]).node("MatMul", &["x", "t"], &["a"]).node(
-        "MatMul",
-        &["a", "w"],
-        &["y"],
-    );
-    assert_eq!(operators(&folded(&once.output("y", DType::F32, &["n", "80"]).model())), "MatMul");
-    let both = folded(&twice.output("y", DType::F32, &["n", "80"]).model());
+    let sketch = || Sketch::of("x: float32[n, 80]").constant("w", square.clone());
+    let once = sketch().text("t = Transpose(w); y = MatMul(x, t)");
+    let twice = sketch().text("t = Transpose(w); a = MatMul(x, t); y = MatMul(a, w)");
+    assert_eq!(operators(&folded(&once.text("return y: float32[n, 80]").model())), "MatMul");
+    let both = folded(&twice.text("return y: float32[n, 80]").model());
     assert_eq!(operators(&both), "Transpose MatMul MatMul");
 }
 
@@ -593,13 +524,11 @@ fn the_nearest_elements_of_a_constant_are_a_constant() {
             Tensor::from_vec(shape, elements).unwrap()
         };
         let text = |(name, text): &(&'static str, &str)| (*name, Content::Text((*text).into()));
-        let model = Sketch::new()
-            .input("x", DType::F32, &["1", "1", "", ""])
+        let model = Sketch::of("x: float32[1, 1, , ]")
             .constant("w", constant(&[1, 1, 4, 6]))
             .constant("scales", vector(&[1.0, 1.0, scale, scale]))
             .with("Resize", &["w", "", "scales"], &["a"], attributes.iter().map(text).collect())
-            .node("Sub", &["x", "a"], &["y"])
-            .output("y", DType::F32, &["1", "1", "", ""])
+            .text("y = Sub(x, a); return y: float32[1, 1, , ]")
             .model();
         operators(&folded(&model))
     };
@@ -620,13 +549,9 @@ fn the_nearest_elements_of_a_constant_are_a_constant() {
 #[test]
 fn the_sign_of_negative_zero_is_left_to_the_program() {
     let signs = |element: f32| {
-        let model = Sketch::new()
-            .input("x", DType::F32, &["2"])
+        let model = Sketch::of("x: float32[2]")
             .constant("w", vector(&[element, 3.0]))
-            .node("Sign", &["w"], &["a"])
-            .node("Neg", &["a"], &["b"])
-            .node("Div", &["x", "b"], &["y"])
-            .output("y", DType::F32, &["2"])
+            .text("a = Sign(w); b = Neg(a); y = Div(x, b); return y: float32[2]")
             .model();
         operators(&folded(&model))
     };
@@ -637,13 +562,11 @@ fn the_sign_of_negative_zero_is_left_to_the_program() {
 /// Random sizes are none of those that the model refuses.
 #[test]
 fn runs_have_sizes_that_the_model_needs() {
-    let model = Sketch::new()
-        .input("x", DType::F32, &["n", "4"])
-        .constant("row", Tensor::scalar(59i64))
-        .node("Gather", &["x", "row"], &["g"])
-        .node("Identity", &["g"], &["y"])
-        .output("y", DType::F32, &["4"])
-        .model();
+    let model = Sketch::of(
+        "x: float32[n, 4]; row = 59; g = Gather(x, row); y = Identity(g);
+         return y: float32[4]",
+    )
+    .model();
     let fold = model.fold(&FoldOptions::default()).unwrap();
     let after = model.edited(&fold.model).unwrap();
     let verified = model.verify(&after, RuleSet::default(), &VerifyOptions::default()).unwrap();
@@ -655,8 +578,8 @@ fn runs_have_sizes_that_the_model_needs() {
 /// Without time, nothing is measured.
 #[test]
 fn floats_are_measured_in_the_time_for_it() {
-    let model = Sketch::new().input("x", DType::F32, &["n"]).node("Exp", &["x"], &["y"]);
-    let model = model.output("y", DType::F32, &["n"]).model();
+    let model = Sketch::of("x: float32[n]; y = Exp(x)");
+    let model = model.text("return y: float32[n]").model();
     let mut options = VerifyOptions::default();
     assert!(model.measure(&model, &options).unwrap().elements > 0);
     options.time = std::time::Duration::ZERO;

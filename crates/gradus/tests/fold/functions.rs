@@ -94,7 +94,7 @@ fn function(name: &str, slots: [&[&str]; 2], attribute: &str, version: u8, nodes
 
 /// The model, whose output is t, with functions.
 fn model(sketch: Sketch, functions: &[Vec<u8>]) -> Model {
-    let main = sketch.node("Relu", &["t"], &["y"]).output("y", DType::F32, &["n", ""]).model();
+    let main = sketch.text("y = Relu(t); return y: float32[n, ]").model();
     let mut bytes = main.bytes().unwrap().to_vec();
     bytes.extend(field(8, &opset(DOMAIN, 1)));
     for function in functions {
@@ -104,7 +104,7 @@ fn model(sketch: Sketch, functions: &[Vec<u8>]) -> Model {
 }
 
 fn x() -> Sketch {
-    Sketch::new().input("x", DType::F32, &["n", "4"])
+    Sketch::of("x: float32[n, 4]")
 }
 
 /// A body with the inputs that it reads, which are none of the function.
@@ -142,14 +142,7 @@ fn folded(model: &Model) -> String {
 #[test]
 fn a_function_that_is_called_once_is_inlined_and_folded() {
     let once = call(x(), "f", [&["x"], &["t"]], &[]);
-    let flat = end(
-        body(&["a"]).node("Shape", &["a"], &["s"]).node("Reshape", &["a", "s"], &["b"]).node(
-            "Sin",
-            &["b"],
-            &["c"],
-        ),
-        "c",
-    );
+    let flat = end(body(&["a"]).text("s = Shape(a); b = Reshape(a, s); c = Sin(b)"), "c");
     let before = model(once, &[function("f", [&["a"], &["c"]], "", 20, flat)]);
     assert_eq!(folded(&before), "Sin Relu");
     let mut options = FoldOptions::default();
@@ -159,10 +152,9 @@ fn a_function_that_is_called_once_is_inlined_and_folded() {
 
 #[test]
 fn names_of_bodies_are_new() {
-    let around = x().node("Sin", &["x"], &["b"]);
+    let around = x().text("b = Sin(x)");
     let around = call(around, "f", [&["b"], &["t"]], &[]);
-    let inner =
-        body(&["a"]).node("Cos", &["a"], &["b"]).node("Exp", &["b"], &["x"]).node("Neg", &["x"], &["c"]);
+    let inner = body(&["a"]).text("b = Cos(a); x = Exp(b); c = Neg(x)");
     let before = model(around, &[function("f", [&["a"], &["c"]], "", 20, end(inner, "c"))]);
     assert_eq!(folded(&before), "Sin Cos Exp Neg Relu");
 }
@@ -180,11 +172,7 @@ fn attributes_are_those_of_the_call_through_functions_and_graphs() {
         graph.output(name, DType::F32, &["n", "4"]).graph()
     };
     let inner = body(&["a"])
-        .node("Neg", &["a"], &["b"])
-        .node("ReduceMax", &["b"], &["m"])
-        .node("ReduceMin", &["b"], &["l"])
-        .node("Less", &["l", "m"], &["q"])
-        .with("Squeeze", &["q"], &["one"], vec![])
+        .text("b = Neg(a); m = ReduceMax(b); l = ReduceMin(b); q = Less(l, m); one = Squeeze(q)")
         .with(
             "If",
             &["one"],
@@ -233,23 +221,21 @@ fn bodies_that_stay_are_folded_by_what_holds_for_every_call() {
         let calls = names
             .windows(2)
             .fold(x(), |sketch, pair| call(sketch, "f", [&[&pair[0], "one"], &[&pair[1]]], &given));
-        calls.constant("one", Tensor::scalar(1f32)).node("Identity", &[&names[count]], &["t"])
+        calls.text("one = 1.0").node("Identity", &[&names[count]], &["t"])
     };
     let value = |value: f32| vec![("value", Content::Tensor(Tensor::scalar(value).into()))];
     let inner = {
         let sketch = body(&["a", "k"])
-            .node("Cos", &["a"], &["b"])
-            .node("Cos", &["a"], &["d"])
+            .text("b = Cos(a); d = Cos(a)")
             .with("Constant", &[], &["two"], value(2.0))
             .with("Constant", &[], &["three"], value(3.0))
-            .node("Mul", &["two", "three"], &["six"])
+            .text("six = Mul(two, three)")
             .with("LeakyRelu", &["b"], &["e"], vec![("alpha", Content::Parameter("alpha".into()))])
             .with("LeakyRelu", &["e"], &["g"], vec![("alpha", Content::Parameter("alpha".into()))])
-            .node("Div", &["g", "six"], &["h"])
-            .node("Add", &["h", "d"], &["j"])
-            .node("Add", &["j", "k"], &["i"])
-            .node("Sin", &["d"], &["unread"])
-            .node("Identity", &["i"], &["c"]);
+            .text(
+                "h = Div(g, six); j = Add(h, d); i = Add(j, k); unread = Sin(d);
+                 c = Identity(i)",
+            );
         function("f", [&["a", "k"], &["c"]], "alpha", 20, end(sketch, "c"))
     };
     assert_eq!(folded_body(&model(times(8), &[inner])), "Constant Cos LeakyRelu LeakyRelu Div Add Add");
@@ -266,14 +252,12 @@ fn bodies_that_stay_are_folded_until_nothing_changes() {
         .with("Constant", &[], &["one by four"], list(&[1, 4]))
         .with("Constant", &[], &["zero"], list(&[0]))
         .with("Constant", &[], &["one"], list(&[1]))
-        .node("Reshape", &["a", "one by four"], &["p"])
+        .text("p = Reshape(a, one by four)")
         .with("Concat", &["p", "p"], &["q"], along())
         .with("Concat", &["p", "q"], &["r"], along())
         .with("Concat", &["p", "q"], &["s"], along())
         .with("Concat", &["p", "p", "p"], &["t"], along())
-        .node("Mul", &["r", "s"], &["u"])
-        .node("Add", &["u", "t"], &["v"])
-        .node("Slice", &["v", "zero", "one", "zero"], &["c"]);
+        .text("u = Mul(r, s); v = Add(u, t); c = Slice(v, zero, one, zero)");
     let inner = function("f", [&["a"], &["c"]], "", 20, end(inner, "c"));
     let once = |model: &Model| model.edited(&model.fold(&FoldOptions::default()).unwrap().model).unwrap();
     let model = model(calls.node("Identity", &[&names[8]], &["t"]), &[inner]);
@@ -285,21 +269,20 @@ fn bodies_that_stay_are_folded_until_nothing_changes() {
 #[test]
 fn functions_that_may_mean_something_else_stay() {
     let once = || call(x(), "f", [&["x"], &["t"]], &[]);
-    let sine = |version| {
-        function("f", [&["a"], &["c"]], "", version, end(body(&["a"]).node("Sin", &["a"], &["c"]), "c"))
-    };
+    let sine =
+        |version| function("f", [&["a"], &["c"]], "", version, end(body(&["a"]).text("c = Sin(a)"), "c"));
     assert_eq!(folded(&model(once(), &[sine(20)])), "Sin Relu");
     assert_eq!(folded(&model(once(), &[sine(18)])), "f Relu");
     // The output is an input.
-    let same = function("f", [&["c"], &["c"]], "", 20, end(body(&["c"]).node("Sin", &["c"], &["d"]), "d"));
+    let same = function("f", [&["c"], &["c"]], "", 20, end(body(&["c"]).text("d = Sin(c)"), "d"));
     assert_eq!(folded(&model(once(), &[same])), "f Relu");
 }
 
 #[test]
 fn missing_inputs_and_outputs_stay_missing() {
-    let inner = body(&["a", "lo"]).node("Clip", &["a", "lo"], &["c"]).node("Sin", &["c"], &["d"]);
+    let inner = body(&["a", "lo"]).text("c = Clip(a, lo); d = Sin(c)");
     let of = function("f", [&["a", "lo"], &["c", "d"]], "", 20, end(inner, "d"));
-    let given = call(x().constant("bound", Tensor::scalar(0.5f32)), "f", [&["x", "bound"], &["", "t"]], &[]);
+    let given = call(x().text("bound = 0.5"), "f", [&["x", "bound"], &["", "t"]], &[]);
     assert_eq!(folded(&model(given, std::slice::from_ref(&of))), "Clip Sin Relu");
     assert_eq!(folded(&model(call(x(), "f", [&["x"], &["t"]], &[]), &[of])), "Clip Relu");
 }
@@ -307,11 +290,11 @@ fn missing_inputs_and_outputs_stay_missing() {
 /// Calls within graphs read the values around them.
 #[test]
 fn calls_within_graphs_are_inlined() {
-    let of = function("f", [&["a"], &["c"]], "", 20, end(body(&["a"]).node("Sin", &["a"], &["c"]), "c"));
+    let of = function("f", [&["a"], &["c"]], "", 20, end(body(&["a"]).text("c = Sin(a)"), "c"));
     let branch = |name: &str| {
         call(Sketch::nested(), "f", [&["x"], &[name]], &[]).output(name, DType::F32, &["n", "4"]).graph()
     };
-    let sketch = x().input("q", DType::Bool, &[]).with(
+    let sketch = x().text("q: bool[]").with(
         "If",
         &["q"],
         &["t"],

@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 
 use gradus::check::VerifyOptions;
-use gradus::element::Bool;
 use gradus::fold::{FoldOptions, RuleSet};
 use gradus::graph::{Content, Node};
 use gradus::{DType, Model, Tensor};
@@ -33,33 +32,33 @@ fn folded(model: &Model) -> String {
 
 /// A body of Loop: the number of the iteration `i`, the condition `go`, and `x`.
 fn body(x: &[&str]) -> Sketch {
-    Sketch::nested().input("i", DType::I64, &[]).input("go", DType::Bool, &[]).input("x", DType::F32, x)
+    Sketch::nested().text("i: int64[]; go: bool[]").input("x", DType::F32, x)
 }
 
 /// A model of a Loop of `runs` iterations, from `a` to `t`, with a body of these outputs.
 fn looped(runs: i64, body: Sketch, outputs: &[&str], named: &[&str]) -> Sketch {
-    let body = body.output("go", DType::Bool, &[]);
+    let body = body.text("return go: bool[]");
     let body = outputs.iter().fold(body, |body, name| body.output(name, DType::F32, &["n", "4"]));
-    Sketch::new()
-        .input("a", DType::F32, &["n", "4"])
-        .input("b", DType::F32, &["n", "4"])
-        .constant("runs", Tensor::scalar(runs))
-        .with("Loop", &["runs", "", "a"], named, vec![("body", body.graph())])
+    Sketch::of("a: float32[n, 4]; b: float32[n, 4]").constant("runs", Tensor::scalar(runs)).with(
+        "Loop",
+        &["runs", "", "a"],
+        named,
+        vec![("body", body.graph())],
+    )
 }
 
 fn end(sketch: Sketch, from: &str) -> Model {
-    sketch.node("Relu", &[from], &["y"]).output("y", DType::F32, &["n", "4"]).model()
+    sketch.node("Relu", &[from], &["y"]).text("return y: float32[n, 4]").model()
 }
 
 #[test]
 fn loops_are_unrolled_where_no_more_nodes_are_left() {
-    let once =
-        |runs| end(looped(runs, body(&["n", "4"]).node("Mul", &["x", "b"], &["u"]), &["u"], &["t"]), "t");
+    let once = |runs| end(looped(runs, body(&["n", "4"]).text("u = Mul(x, b)"), &["u"], &["t"]), "t");
     assert_eq!(folded(&once(1)), "Mul Relu");
     assert_eq!(folded(&once(2)), "Mul Mul Relu");
     assert_eq!(folded(&once(3)), "Loop Relu");
     // Neg(Neg(x)) is x, across all iterations.
-    let neg = |runs| end(looped(runs, body(&["n", "4"]).node("Neg", &["x"], &["u"]), &["u"], &["t"]), "t");
+    let neg = |runs| end(looped(runs, body(&["n", "4"]).text("u = Neg(x)"), &["u"], &["t"]), "t");
     assert_eq!(folded(&neg(100)), "Relu");
     assert_eq!(folded(&neg(101)), "Neg Relu");
     assert_eq!(folded(&neg(257)), "Loop Relu");
@@ -67,63 +66,40 @@ fn loops_are_unrolled_where_no_more_nodes_are_left() {
 
 #[test]
 fn iterations_are_numbered() {
-    let steps = body(&["n", "4"])
-        .with("Cast", &["i"], &["f"], vec![("to", Content::Int(1))])
-        .with("Unsqueeze", &["f", "zero"], &["row"], vec![])
-        .node("Identity", &["x"], &["u"])
-        .output("go", DType::Bool, &[])
-        .output("u", DType::F32, &["n", "4"])
-        .output("row", DType::F32, &["1"]);
-    let sketch = Sketch::new()
-        .input("a", DType::F32, &["n", "4"])
-        .ints("zero", &[0])
-        .ints("flat", &[1, 4])
-        .constant("runs", Tensor::scalar(4i64))
+    let steps = body(&["n", "4"]).text(
+        "f = Cast(i, to=1); row = Unsqueeze(f, zero); u = Identity(x); return go: bool[];
+         return u: float32[n, 4]; return row: float32[1]",
+    );
+    let sketch = Sketch::of("a: float32[n, 4]; zero = [0]; flat = [1, 4]; runs = 4")
         .with("Loop", &["runs", "", "a"], &["t", "rows"], vec![("body", steps.graph())])
-        .node("Reshape", &["rows", "flat"], &["r"])
-        .node("Add", &["t", "r"], &["s"]);
+        .text("r = Reshape(rows, flat); s = Add(t, r)");
     assert_eq!(folded(&end(sketch, "s")), "Add Relu");
 }
 
 /// The number of the iteration and the condition may be tensors of one element.
 #[test]
 fn iterations_are_numbered_as_the_body_declares() {
-    let body = || {
-        Sketch::nested()
-            .input("i", DType::I64, &["1"])
-            .input("go", DType::Bool, &["1"])
-            .input("x", DType::F32, &["n", "4"])
-            .with("Cast", &["i"], &["f"], vec![("to", Content::Int(1))])
-    };
-    let steps = body()
-        .node("Identity", &["x"], &["u"])
-        .output("go", DType::Bool, &["1"])
-        .output("u", DType::F32, &["n", "4"])
-        .output("f", DType::F32, &["1"]);
-    let rows = Sketch::new()
-        .input("a", DType::F32, &["n", "4"])
-        .ints("flat", &[1, 4])
-        .constant("runs", Tensor::scalar(4i64))
+    let body = || Sketch::nested().text("i: int64[1]; go: bool[1]; x: float32[n, 4]; f = Cast(i, to=1)");
+    let steps =
+        body().text("u = Identity(x); return go: bool[1]; return u: float32[n, 4]; return f: float32[1]");
+    let rows = Sketch::of("a: float32[n, 4]; flat = [1, 4]; runs = 4")
         .with("Loop", &["runs", "", "a"], &["t", "rows"], vec![("body", steps.graph())])
-        .node("Reshape", &["rows", "flat"], &["r"])
-        .node("Add", &["t", "r"], &["s"]);
+        .text("r = Reshape(rows, flat); s = Add(t, r)");
     assert_eq!(folded(&end(rows, "s")), "Add Relu");
-    let once = looped(1, body().node("Add", &["x", "f"], &["u"]), &["u"], &["t"]);
+    let once = looped(1, body().text("u = Add(x, f)"), &["u"], &["t"]);
     assert_eq!(folded(&end(once, "t")), "Add Relu");
 }
 
 #[test]
 fn conditions_that_are_known_end_loops() {
     let steps = body(&["n", "4"])
-        .constant("two", Tensor::scalar(1i64))
-        .node("Less", &["i", "two"], &["on"])
-        .node("Neg", &["x"], &["u"])
-        .output("on", DType::Bool, &[])
-        .output("u", DType::F32, &["n", "4"]);
-    let sketch = Sketch::new()
-        .input("a", DType::F32, &["n", "4"])
-        .constant("yes", Tensor::scalar(Bool::from(true)))
-        .with("Loop", &["", "yes", "a"], &["t"], vec![("body", steps.graph())]);
+        .text("two = 1; on = Less(i, two); u = Neg(x); return on: bool[]; return u: float32[n, 4]");
+    let sketch = Sketch::of("a: float32[n, 4]; yes = true").with(
+        "Loop",
+        &["", "yes", "a"],
+        &["t"],
+        vec![("body", steps.graph())],
+    );
     // The loop ends after the second iteration.
     assert_eq!(folded(&end(sketch, "t")), "Relu");
 }
@@ -135,18 +111,14 @@ fn outputs_are_concatenated_and_names_stay_apart() {
         Sketch::nested().node(operator, &["s"], &[name]).output(name, DType::F32, &["n", "4"]).graph()
     };
     let graphs = vec![("then_branch", branch("p", "Abs")), ("else_branch", branch("q", "Neg"))];
-    let steps = body(&["n", "4"])
-        .constant("first", Tensor::scalar(0i64))
-        .node("Equal", &["i", "first"], &["is_first"])
-        .node("Identity", &["x"], &["s"])
-        .with("If", &["is_first"], &["u"], graphs);
-    let sketch = looped(2, steps, &["u", "x"], &["", "ys"]);
-    let sketch = sketch.ints("zero", &[0]).with(
-        "ReduceSum",
-        &["ys", "zero"],
-        &["t"],
-        vec![("keepdims", Content::Int(0))],
+    let steps = body(&["n", "4"]).text("first = 0; is_first = Equal(i, first); s = Identity(x)").with(
+        "If",
+        &["is_first"],
+        &["u"],
+        graphs,
     );
+    let sketch = looped(2, steps, &["u", "x"], &["", "ys"]);
+    let sketch = sketch.text("zero = [0]; t = ReduceSum(ys, zero, keepdims=0)");
     assert_eq!(folded(&end(sketch, "t")), "Abs Unsqueeze Unsqueeze Concat ReduceSum Relu");
 }
 
@@ -155,21 +127,12 @@ fn scans_are_unrolled_forwards_and_backwards() {
     for (backwards, axis) in [(false, 0), (true, 1), (false, -1)] {
         let direction = || Content::Ints([i64::from(backwards)].into());
         // All but one sum of an iteration is known.
-        let steps = Sketch::nested()
-            .input("k", DType::I64, &[])
-            .input("x", DType::F32, &["n"])
-            .input("part", DType::F32, &["n"])
-            .constant("one", Tensor::scalar(1i64))
-            .node("Add", &["k", "one"], &["next"])
-            .with("Cast", &["k"], &["f"], vec![("to", Content::Int(1))])
-            .node("Mul", &["f", "f"], &["square"])
-            .node("Add", &["square", "f"], &["both"])
-            .node("Sub", &["both", "square"], &["back"])
-            .node("Add", &["part", "back"], &["row"])
-            .node("Identity", &["part"], &["u"])
-            .output("next", DType::I64, &[])
-            .output("u", DType::F32, &["n"])
-            .output("row", DType::F32, &["n"]);
+        let steps = Sketch::nested().text(
+            "k: int64[]; x: float32[n]; part: float32[n]; one = 1; next = Add(k, one);
+             f = Cast(k, to=1); square = Mul(f, f); both = Add(square, f);
+             back = Sub(both, square); row = Add(part, back); u = Identity(part);
+             return next: int64[]; return u: float32[n]; return row: float32[n]",
+        );
         let attributes = vec![
             ("body", steps.graph()),
             ("num_scan_inputs", Content::Int(1)),
@@ -178,14 +141,9 @@ fn scans_are_unrolled_forwards_and_backwards() {
             ("scan_output_axes", Content::Ints([axis].into())),
             ("scan_output_directions", direction()),
         ];
-        let model = Sketch::new()
-            .input("a", DType::F32, &["n"])
-            .input("c", DType::F32, &["n", "2"])
-            .constant("zero", Tensor::scalar(0i64))
+        let model = Sketch::of("a: float32[n]; c: float32[n, 2]; zero = 0")
             .with("Scan", &["zero", "a", "c"], &["count", "last", "rows"], attributes)
-            .node("Relu", &["last"], &["y"])
-            .output("y", DType::F32, &["n"])
-            .output("rows", DType::F32, &["", ""])
+            .text("y = Relu(last); return y: float32[n]; return rows: float32[, ]")
             .model();
         let left = folded(&model);
         let mut left: Vec<_> = left.split(' ').collect();
@@ -198,11 +156,9 @@ fn scans_are_unrolled_forwards_and_backwards() {
 fn what_differs_each_time_stays_in_its_loop() {
     let shape = Content::Ints([1, 4].into());
     let seed = ("seed", Content::Float(1.0));
-    let steps = body(&["n", "4"]).with("RandomNormal", &[], &["r"], vec![("shape", shape), seed]).node(
-        "Add",
-        &["x", "r"],
-        &["u"],
-    );
+    let steps = body(&["n", "4"])
+        .with("RandomNormal", &[], &["r"], vec![("shape", shape), seed])
+        .text("u = Add(x, r)");
     let model = end(looped(2, steps, &["u"], &["t"]), "t");
     let after = model.edited(&model.fold(&FoldOptions::default()).unwrap().model).unwrap();
     assert_eq!(operators(&after), "Loop Relu");

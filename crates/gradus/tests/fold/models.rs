@@ -68,26 +68,20 @@ fn floats(dims: &[usize]) -> Tensor {
 
 /// x of shape [batch, seq, 8], its shape taken apart: `batch`, `seq` are vectors of one element.
 fn taken_apart() -> Sketch {
-    Sketch::new()
-        .input("x", DType::F32, &["batch", "seq", "8"])
-        .ints("zero", &[0])
-        .ints("one", &[1])
-        .ints("two", &[2])
-        .node("Shape", &["x"], &["shape_a"])
-        .node("Gather", &["shape_a", "zero"], &["batch"])
-        .node("Shape", &["x"], &["shape_b"])
-        .node("Gather", &["shape_b", "one"], &["seq"])
-        .node("Shape", &["x"], &["shape_c"])
-        .node("Gather", &["shape_c", "two"], &["width"])
-        .node("Div", &["width", "two"], &["half"])
+    Sketch::of(
+        "x: float32[batch, seq, 8]; zero = [0]; one = [1]; two = [2]; shape_a = Shape(x);
+         batch = Gather(shape_a, zero); shape_b = Shape(x); seq = Gather(shape_b, one);
+         shape_c = Shape(x); width = Gather(shape_c, two); half = Div(width, two)",
+    )
 }
 
 #[test]
 fn heads_of_attention_need_no_shapes() {
     let model = taken_apart()
-        .with("Concat", &["batch", "seq", "two", "half"], &["target"], vec![("axis", Content::Int(0))])
-        .node("Reshape", &["x", "target"], &["y"])
-        .output("y", DType::F32, &["batch", "seq", "2", "4"])
+        .text(
+            "target = Concat(batch, seq, two, half, axis=0); y = Reshape(x, target);
+             return y: float32[batch, seq, 2, 4]",
+        )
         .model();
     let after = folded(&model);
     assert_eq!(operators(&after), ["Reshape"]);
@@ -101,9 +95,10 @@ fn heads_of_attention_need_no_shapes() {
 fn what_is_left_is_left_only_where_no_other_size_may_be_zero() {
     let model = |size: &str| {
         taken_apart()
-            .node("Mul", &["seq", "half"], &["long"])
-            .with("Concat", &["batch", "long", "two"], &["target"], vec![("axis", Content::Int(0))])
-            .node("Reshape", &["x", "target"], &["y"])
+            .text(
+                "long = Mul(seq, half); target = Concat(batch, long, two, axis=0);
+                 y = Reshape(x, target)",
+            )
             .output("y", DType::F32, &[size, "", "2"])
             .model()
     };
@@ -121,15 +116,12 @@ fn what_is_left_is_left_only_where_no_other_size_may_be_zero() {
 #[test]
 fn a_shape_that_is_needed_is_computed_once() {
     let model = taken_apart()
-        .constant("zeros", Tensor::scalar(0f32))
-        .with("Concat", &["seq", "batch"], &["turned"], vec![("axis", Content::Int(0))])
-        .node("Expand", &["zeros", "turned"], &["a"])
-        .node("Shape", &["x"], &["shape_d"])
-        .node("Gather", &["shape_d", "one"], &["seq_again"])
-        .with("Concat", &["seq_again", "batch"], &["turned_again"], vec![("axis", Content::Int(0))])
-        .node("Expand", &["zeros", "turned_again"], &["b"])
-        .output("a", DType::F32, &["seq", "batch"])
-        .output("b", DType::F32, &["seq", "batch"])
+        .text(
+            "zeros = 0.0; turned = Concat(seq, batch, axis=0); a = Expand(zeros, turned);
+             shape_d = Shape(x); seq_again = Gather(shape_d, one);
+             turned_again = Concat(seq_again, batch, axis=0); b = Expand(zeros, turned_again);
+             return a: float32[seq, batch]; return b: float32[seq, batch]",
+        )
         .model();
     let after = folded(&model);
     assert_eq!(operators(&after), ["Shape", "Gather", "Gather", "Concat", "Expand", "Expand"]);
@@ -139,19 +131,15 @@ fn a_shape_that_is_needed_is_computed_once() {
 #[test]
 fn lists_of_sizes_that_a_concat_reads_are_its_inputs() {
     let part = |start, end| vec![("start", Content::Int(start)), ("end", Content::Int(end))];
-    let model = Sketch::new()
-        .input("x", DType::F32, &["n", "5", "h", "w"])
-        .constant("zero", Tensor::scalar(0f32))
-        .node("Relu", &["x"], &["a"])
-        .node("Abs", &["a"], &["b"])
+    let model = Sketch::of("x: float32[n, 5, h, w]; zero = 0.0; a = Relu(x); b = Abs(a)")
         .with("Shape", &["b"], &["front"], part(0, 2))
         .with("Shape", &["x"], &["h"], part(2, 3))
         .with("Shape", &["x"], &["w"], part(3, 4))
-        .with("Concat", &["w", "h"], &["back"], vec![("axis", Content::Int(0))])
-        .with("Concat", &["front", "back"], &["all"], vec![("axis", Content::Int(0))])
-        .node("Expand", &["zero", "all"], &["y"])
-        .output("y", DType::F32, &["n", "5", "w", "h"])
-        .output("b", DType::F32, &["n", "5", "h", "w"])
+        .text(
+            "back = Concat(w, h, axis=0); all = Concat(front, back, axis=0);
+             y = Expand(zero, all); return y: float32[n, 5, w, h];
+             return b: float32[n, 5, h, w]",
+        )
         .model();
     let after = folded(&model);
     assert!(operators(&after).len() <= 7, "{:?}", operators(&after));
@@ -160,16 +148,11 @@ fn lists_of_sizes_that_a_concat_reads_are_its_inputs() {
 
 #[test]
 fn a_reshape_of_what_is_left_is_declared_by_its_data() {
-    let model = Sketch::new()
-        .input("x", DType::F32, &["n", "3"])
-        .ints("rows", &[-1, 12])
-        .ints("open", &[-1])
-        .ints("first", &[0])
-        .node("Reshape", &["x", "rows"], &["a"])
-        .node("Reshape", &["a", "open"], &["b"])
-        .node("Gather", &["b", "first"], &["y"])
-        .output("y", DType::F32, &["1"])
-        .model();
+    let model = Sketch::of(
+        "x: float32[n, 3]; rows = [-1, 12]; open = [-1]; first = [0]; a = Reshape(x, rows);
+         b = Reshape(a, open); y = Gather(b, first); return y: float32[1]",
+    )
+    .model();
     let after = folded(&model);
     assert_eq!(operators(&after), ["Reshape", "Gather"]);
     same(&model, &after, &[("x", floats(&[8, 3]))]);
@@ -181,12 +164,9 @@ fn constants_of_nodes_are_compared_by_their_elements() {
         let value = Content::Int(1);
         sketch.with("Constant", &[], &[name], vec![("value_int", value)])
     };
-    let sketch = Sketch::new().input("x", DType::F32, &["n", "3"]);
+    let sketch = Sketch::of("x: float32[n, 3]");
     let model = axis(axis(sketch, "first"), "second")
-        .node("CumSum", &["x", "first"], &["a"])
-        .node("CumSum", &["x", "second"], &["b"])
-        .node("Add", &["a", "b"], &["y"])
-        .output("y", DType::F32, &["n", "3"])
+        .text("a = CumSum(x, first); b = CumSum(x, second); y = Add(a, b); return y: float32[n, 3]")
         .model();
     assert_eq!(operators(&folded(&model)), ["Constant", "CumSum", "Add"]);
 }
@@ -195,20 +175,13 @@ fn constants_of_nodes_are_compared_by_their_elements() {
 /// else reads them.
 #[test]
 fn each_reader_keeps_its_quantization() {
-    let model = Sketch::new()
-        .input("x", DType::F32, &["n"])
-        .constant("scale", Tensor::scalar(0.5f32))
-        .node("QuantizeLinear", &["x", "scale"], &["c"])
-        .node("QuantizeLinear", &["x", "scale"], &["d"])
-        .node("DequantizeLinear", &["c", "scale"], &["a"])
-        .node("DequantizeLinear", &["d", "scale"], &["b"])
-        .node("Relu", &["a"], &["y"])
-        .node("Relu", &["a"], &["same"])
-        .node("Neg", &["b"], &["z"])
-        .node("Add", &["y", "same"], &["sum"])
-        .output("sum", DType::F32, &["n"])
-        .output("z", DType::F32, &["n"])
-        .model();
+    let model = Sketch::of(
+        "x: float32[n]; scale = 0.5; c = QuantizeLinear(x, scale);
+         d = QuantizeLinear(x, scale); a = DequantizeLinear(c, scale);
+         b = DequantizeLinear(d, scale); y = Relu(a); same = Relu(a); z = Neg(b);
+         sum = Add(y, same); return sum: float32[n]; return z: float32[n]",
+    )
+    .model();
     assert_eq!(
         operators(&folded(&model)),
         ["QuantizeLinear", "QuantizeLinear", "DequantizeLinear", "DequantizeLinear", "Relu", "Neg", "Add"]
@@ -220,9 +193,10 @@ fn bounds_of_slices_are_counted_from_the_end_only_where_that_is_the_same() {
     let model = |less: i64| {
         taken_apart()
             .ints("less", &[less])
-            .node("Sub", &["seq", "less"], &["end"])
-            .node("Slice", &["x", "zero", "end", "one"], &["y"])
-            .output("y", DType::F32, &["batch", "", "8"])
+            .text(
+                "end = Sub(seq, less); y = Slice(x, zero, end, one);
+                 return y: float32[batch, , 8]",
+            )
             .model()
     };
     let whole = folded(&model(0));
@@ -238,24 +212,14 @@ fn bounds_of_slices_are_counted_from_the_end_only_where_that_is_the_same() {
 
 #[test]
 fn what_changes_nothing_goes() {
-    let model = Sketch::new()
-        .input("x", DType::F32, &["n", "4"])
-        .ints("ones", &[1, 1])
-        .ints("first", &[0])
-        .ints("flat", &[-1])
-        .node("Shape", &["x"], &["shape"])
-        .node("Identity", &["x"], &["a"])
-        .with("Cast", &["a"], &["b"], vec![("to", Content::Int(1))])
-        .node("Expand", &["b", "shape"], &["c"])
-        .node("Tile", &["c", "ones"], &["d"])
-        .node("Unsqueeze", &["d", "first"], &["e"])
-        .node("Squeeze", &["e", "first"], &["f"])
-        .node("Reshape", &["f", "shape"], &["g"])
-        .with("Transpose", &["g"], &["h"], vec![("perm", Content::Ints([0, 1].into()))])
-        .node("Reshape", &["h", "flat"], &["i"])
-        .node("Neg", &["i"], &["y"])
-        .output("y", DType::F32, &[""])
-        .model();
+    let model = Sketch::of(
+        "x: float32[n, 4]; ones = [1, 1]; first = [0]; flat = [-1]; shape = Shape(x);
+         a = Identity(x); b = Cast(a, to=1); c = Expand(b, shape); d = Tile(c, ones);
+         e = Unsqueeze(d, first); f = Squeeze(e, first); g = Reshape(f, shape);
+         h = Transpose(g, perm=[0, 1]); i = Reshape(h, flat); y = Neg(i)",
+    )
+    .output("y", DType::F32, &[""])
+    .model();
     let after = folded(&model);
     assert_eq!(operators(&after), ["Reshape", "Neg"]);
     same(&model, &after, &[("x", floats(&[3, 4]))]);
@@ -270,28 +234,24 @@ fn the_branch_of_a_known_condition_takes_its_place() {
             .output(name, DType::F32, &["n"])
             .graph()
     };
-    let model = Sketch::new()
-        .input("x", DType::F32, &["n"])
-        .constant("rank", Tensor::scalar(1i64))
-        .node("Shape", &["x"], &["shape"])
-        .node("Size", &["shape"], &["size"])
-        .node("Equal", &["size", "rank"], &["vector"])
-        .with(
-            "If",
-            &["vector"],
-            &["y"],
-            vec![("then_branch", branch("t", "Neg")), ("else_branch", branch("e", "Ceil"))],
-        )
-        .with(
-            "If",
-            &["vector"],
-            &["z"],
-            vec![("then_branch", branch("t", "Floor")), ("else_branch", branch("e", "Ceil"))],
-        )
-        .node("Add", &["y", "z"], &["sum"])
-        .output("sum", DType::F32, &["n"])
-        .output("z", DType::F32, &["n"])
-        .model();
+    let model = Sketch::of(
+        "x: float32[n]; rank = 1; shape = Shape(x); size = Size(shape);
+         vector = Equal(size, rank)",
+    )
+    .with(
+        "If",
+        &["vector"],
+        &["y"],
+        vec![("then_branch", branch("t", "Neg")), ("else_branch", branch("e", "Ceil"))],
+    )
+    .with(
+        "If",
+        &["vector"],
+        &["z"],
+        vec![("then_branch", branch("t", "Floor")), ("else_branch", branch("e", "Ceil"))],
+    )
+    .text("sum = Add(y, z); return sum: float32[n]; return z: float32[n]")
+    .model();
     let after = folded(&model);
     assert_eq!(operators(&after), ["Neg", "Abs", "Floor", "Abs", "Add"]);
     same(&model, &after, &[("x", floats(&[5]))]);
@@ -308,14 +268,11 @@ fn outputs_of_branches_are_declared_and_named_as_if_they_had_been_around() {
     };
     let graphs =
         vec![("then_branch", branch(["t1", "t2", "t3"])), ("else_branch", branch(["e1", "e2", "e3"]))];
-    let model = Sketch::new()
-        .input("x", DType::F32, &["n", "4"])
+    let model = Sketch::of("x: float32[n, 4]")
         .constant("yes", Tensor::scalar(gradus::element::Bool::from(true)))
-        .node("Sin", &["x"], &["s"])
+        .text("s = Sin(x)")
         .with("If", &["yes"], &["a", "b", "c"], graphs)
-        .node("Relu", &["a"], &["y"])
-        .output("y", DType::F32, &["n", "2"])
-        .output("c", DType::F32, &["n", "4"])
+        .text("y = Relu(a); return y: float32[n, 2]; return c: float32[n, 4]")
         .model();
     let after = folded(&model);
     assert_eq!(operators(&after), ["Sin", "Split", "Relu"]);
@@ -331,13 +288,10 @@ fn wrong_declared_shapes_are_removed_or_corrected() {
         Sketch::nested().node("Identity", &["x"], &[name]).output(name, DType::F32, &["n"]).graph()
     };
     let graphs = vec![("then_branch", branch("then")), ("else_branch", branch("else"))];
-    let mut sketch = Sketch::new()
-        .input("x", DType::F32, &["n", "4"])
+    let mut sketch = Sketch::of("x: float32[n, 4]")
         .constant("yes", Tensor::scalar(gradus::element::Bool::from(true)))
         .with("If", &["yes"], &["a"], graphs)
-        .node("Relu", &["a"], &["b"])
-        .node("Neg", &["b"], &["y"])
-        .output("y", DType::F32, &["n"]);
+        .text("b = Relu(a); y = Neg(b); return y: float32[n]");
     let id = sketch.0.reference("b");
     sketch.0.info(id).declared = Some(tensor_type(DType::F32, &["n"]));
     let model = sketch.model();
@@ -360,21 +314,12 @@ fn branches_of_one_iteration_are_not_those_of_all() {
         Sketch::nested().node("Add", &["i", "one"], &[name]).output(name, DType::I64, &[]).graph()
     };
     let body = Sketch::nested()
-        .input("i", DType::I64, &[])
-        .input("go", DType::Bool, &[])
-        .constant("zero", Tensor::scalar(0i64))
-        .node("Identity", &["go"], &["on"])
-        .node("Equal", &["i", "zero"], &["first"])
+        .text("i: int64[]; go: bool[]; zero = 0; on = Identity(go); first = Equal(i, zero)")
         .with("If", &["first"], &["y"], vec![("then_branch", branch("t")), ("else_branch", branch("e"))])
-        .output("on", DType::Bool, &[])
-        .output("y", DType::I64, &[]);
-    let model = Sketch::new()
-        .input("x", DType::I64, &["3"])
-        .constant("one", Tensor::scalar(1i64))
-        .constant("trips", Tensor::scalar(3i64))
+        .text("return on: bool[]; return y: int64[]");
+    let model = Sketch::of("x: int64[3]; one = 1; trips = 3")
         .with("Loop", &["trips", ""], &["ys"], vec![("body", body.graph())])
-        .node("Add", &["ys", "x"], &["z"])
-        .output("z", DType::I64, &["3"])
+        .text("z = Add(ys, x); return z: int64[3]")
         .model();
     same(&model, &folded(&model), &[("x", Tensor::vector(&[0i64, 0, 0]))]);
 }
@@ -382,22 +327,19 @@ fn branches_of_one_iteration_are_not_those_of_all() {
 #[test]
 fn branches_within_branches_take_their_places_too() {
     let inner = |operator: &str| {
-        Sketch::nested().node(operator, &["x"], &["deep"]).output("deep", DType::F32, &["n"]).graph()
+        Sketch::nested().node(operator, &["x"], &["deep"]).text("return deep: float32[n]").graph()
     };
     let branch = |name: &str| {
         let graphs = vec![("then_branch", inner("Neg")), ("else_branch", inner("Ceil"))];
         Sketch::nested().with("If", &["yes"], &[name], graphs).output(name, DType::F32, &["n"]).graph()
     };
-    let model = Sketch::new()
-        .input("x", DType::F32, &["n"])
-        .constant("rank", Tensor::scalar(1i64))
-        .node("Shape", &["x"], &["shape"])
-        .node("Size", &["shape"], &["size"])
-        .node("Equal", &["size", "rank"], &["yes"])
-        .with("If", &["yes"], &["y"], vec![("then_branch", branch("t")), ("else_branch", branch("e"))])
-        .node("Abs", &["y"], &["z"])
-        .output("z", DType::F32, &["n"])
-        .model();
+    let model = Sketch::of(
+        "x: float32[n]; rank = 1; shape = Shape(x); size = Size(shape);
+         yes = Equal(size, rank)",
+    )
+    .with("If", &["yes"], &["y"], vec![("then_branch", branch("t")), ("else_branch", branch("e"))])
+    .text("z = Abs(y); return z: float32[n]")
+    .model();
     let after = folded(&model);
     assert_eq!(operators(&after), ["Neg", "Abs"]);
     same(&model, &after, &[("x", floats(&[5]))]);
@@ -408,10 +350,10 @@ fn constants_of_old_models_are_nodes() {
     let mut source = graph::Model::new(Standard::Onnx);
     source.format_version = 3;
     source.opsets = vec![("".into(), 9)];
-    let sketch = taken_apart()
-        .with("Concat", &["batch", "seq", "two", "half"], &["target"], vec![("axis", Content::Int(0))])
-        .node("Reshape", &["x", "target"], &["y"])
-        .output("y", DType::F32, &["batch", "seq", "2", "4"]);
+    let sketch = taken_apart().text(
+        "target = Concat(batch, seq, two, half, axis=0); y = Reshape(x, target);
+         return y: float32[batch, seq, 2, 4]",
+    );
     source.graph = sketch.0.finish().unwrap();
     let model = read(&encode_model(&source).unwrap());
     assert_eq!(operators(&folded(&model)), ["Constant", "Reshape"]);
@@ -419,34 +361,27 @@ fn constants_of_old_models_are_nodes() {
 
 #[test]
 fn one_of_several_outputs_that_is_known_stays_with_the_others() {
-    let model = Sketch::new()
-        .input("x", DType::F32, &["4"])
-        .with("Split", &["x"], &["a", "b"], vec![("num_outputs", Content::Int(2))])
-        .node("Shape", &["a"], &["s"])
-        .output("b", DType::F32, &["2"])
-        .output("s", DType::I64, &["1"])
-        .model();
+    let model = Sketch::of(
+        "x: float32[4]; a, b = Split(x, num_outputs=2); s = Shape(a); return b: float32[2];
+         return s: int64[1]",
+    )
+    .model();
     assert_eq!(operators(&folded(&model)), ["Split", "Constant"]);
 }
 
 #[test]
 fn inner_graphs_are_folded_and_read_what_is_left_around_them() {
     let body = Sketch::nested()
-        .input("i", DType::I64, &[])
-        .input("go", DType::Bool, &[])
-        .input("v", DType::F32, &["batch", "seq", "8"])
-        .node("Identity", &["go"], &["on"])
-        .node("Shape", &["x"], &["inner_shape"])
-        .node("Expand", &["v", "inner_shape"], &["wide"])
-        .node("Reshape", &["wide", "seen"], &["w"])
-        .output("on", DType::Bool, &[])
-        .output("w", DType::F32, &["batch", "seq", "8"])
+        .text(
+            "i: int64[]; go: bool[]; v: float32[batch, seq, 8]; on = Identity(go);
+             inner_shape = Shape(x); wide = Expand(v, inner_shape); w = Reshape(wide, seen);
+             return on: bool[]; return w: float32[batch, seq, 8]",
+        )
         .graph();
     let model = taken_apart()
-        .constant("runs", Tensor::scalar(3i64))
-        .with("Concat", &["batch", "seq", "width"], &["seen"], vec![("axis", Content::Int(0))])
+        .text("runs = 3; seen = Concat(batch, seq, width, axis=0)")
         .with("Loop", &["runs", "", "x"], &["y"], vec![("body", body)])
-        .output("y", DType::F32, &["batch", "seq", "8"])
+        .text("return y: float32[batch, seq, 8]")
         .model();
     let mut options = FoldOptions::default();
     options.rules = RuleSet::default().without("unrolled-loops").unwrap();
@@ -462,17 +397,13 @@ fn inner_graphs_are_folded_and_read_what_is_left_around_them() {
 #[test]
 fn defaults_of_inputs_may_be_replaced_from_version_4_on() {
     for (version, is_default) in [(3, false), (4, true), (8, true)] {
-        let model = Sketch::new()
-            .input("x", DType::F32, &["2", "3"])
-            .input("k", DType::I64, &["1"])
-            .ints("k", &[6])
-            .node("Neg", &["k"], &["a"])
-            .node("Neg", &["a"], &["b"])
-            .node("Reshape", &["x", "b"], &["c"])
-            .node("Shape", &["k"], &["y"])
-            .output("c", DType::F32, &[""])
-            .output("y", DType::I64, &["1"])
-            .model();
+        let model = Sketch::of(
+            "x: float32[2, 3]; k: int64[1]; k = [6]; a = Neg(k); b = Neg(a);
+             c = Reshape(x, b); y = Shape(k)",
+        )
+        .output("c", DType::F32, &[""])
+        .text("return y: int64[1]")
+        .model();
         let mut source = model.source().clone();
         source.format_version = version;
         let model = read(&encode_model(&source).unwrap());
@@ -490,16 +421,12 @@ fn defaults_of_inputs_may_be_replaced_from_version_4_on() {
 
 #[test]
 fn outputs_keep_their_names_and_a_default_may_be_replaced() {
-    let model = Sketch::new()
-        .input("x", DType::F32, &["2", "3"])
-        .input("d", DType::I64, &["1"])
-        .ints("d", &[6])
-        .node("Shape", &["x"], &["shape"])
-        .node("Identity", &["shape"], &["y"])
-        .node("Reshape", &["x", "d"], &["z"])
-        .output("y", DType::I64, &["2"])
-        .output("z", DType::F32, &[""])
-        .model();
+    let model = Sketch::of(
+        "x: float32[2, 3]; d: int64[1]; d = [6]; shape = Shape(x); y = Identity(shape);
+         z = Reshape(x, d); return y: int64[2]",
+    )
+    .output("z", DType::F32, &[""])
+    .model();
     let after = folded(&model);
     assert_eq!(operators(&after), ["Constant", "Reshape"]);
     assert_eq!(after.graph().inputs().len(), 2);
@@ -511,12 +438,10 @@ fn outputs_keep_their_names_and_a_default_may_be_replaced() {
 fn floats_that_differ_between_programs_are_not_computed_beforehand() {
     let model = Sketch::new()
         .constant("half", Tensor::vector(&[0.5f32, 2.0]))
-        .input("x", DType::F32, &["2"])
-        .node("Exp", &["half"], &["e"])
-        .node("Mul", &["half", "half"], &["m"])
-        .node("Add", &["x", "e"], &["a"])
-        .node("Add", &["a", "m"], &["y"])
-        .output("y", DType::F32, &["2"])
+        .text(
+            "x: float32[2]; e = Exp(half); m = Mul(half, half); a = Add(x, e); y = Add(a, m);
+             return y: float32[2]",
+        )
         .model();
     assert_eq!(operators(&folded(&model)), ["Exp", "Add", "Add"]);
 }
@@ -535,19 +460,17 @@ fn what_is_not_understood_keeps_what_it_reads() {
         position: None,
     };
     model.0.push(node, &["y"]).unwrap();
-    let model = model.output("y", DType::F32, &[]).model();
+    let model = model.text("return y: float32[]").model();
     assert_eq!(operators(&folded(&model)), ["Shape", "Shape", "Op"]);
 }
 
 #[test]
 fn constants_that_are_too_large_are_not_added() {
-    let model = Sketch::new()
-        .constant("shape", Tensor::vector(&[60i64, 60]))
-        .input("x", DType::F32, &["60", "60"])
-        .node("ConstantOfShape", &["shape"], &["zeros"])
-        .node("Add", &["x", "zeros"], &["y"])
-        .output("y", DType::F32, &["60", "60"])
-        .model();
+    let model = Sketch::of(
+        "shape = [60, 60]; x: float32[60, 60]; zeros = ConstantOfShape(shape);
+         y = Add(x, zeros); return y: float32[60, 60]",
+    )
+    .model();
     assert_eq!(operators(&folded(&model)), ["Add"]);
     let mut options = FoldOptions::default();
     options.max_constant = 14_399;
@@ -599,11 +522,7 @@ fn every_model_of_the_corpus_is_folded_says_the_same_after_and_does_not_change_a
 /// Runtimes do not hold inputs to what names of dimensions say.
 #[test]
 fn names_of_dimensions_that_are_numbers_are_names() {
-    let model = Sketch::new()
-        .input("x", DType::F32, &["4+4", "03"])
-        .node("Shape", &["x"], &["y"])
-        .output("y", DType::I64, &["2"])
-        .model();
+    let model = Sketch::of("x: float32[4+4, 03]; y = Shape(x); return y: int64[2]").model();
     let folded = model.fold(&FoldOptions::default()).unwrap();
     assert_eq!(folded.report.nodes(), (1, 1));
     let id = model.value("y").unwrap();
@@ -614,13 +533,9 @@ fn names_of_dimensions_that_are_numbers_are_names() {
 /// No runtime holds inputs to the expressions that they declare.
 #[test]
 fn sizes_that_are_not_the_declared_expressions_are_told() {
-    let model = Sketch::new()
-        .input("a", DType::F32, &["n", "2*n"])
+    let model = Sketch::of("a: float32[n, 2*n]")
         .input("b", DType::F32, &["m", "(n + k)//2"])
-        .node("Shape", &["a"], &["y"])
-        .node("Neg", &["b"], &["z"])
-        .output("y", DType::I64, &["2"])
-        .output("z", DType::F32, &["", ""])
+        .text("y = Shape(a); z = Neg(b); return y: int64[2]; return z: float32[, ]")
         .model();
     let run = |a: [usize; 2]| model.run([("a", floats(&a)), ("b", floats(&[1, 7]))]);
     let told = |a: [usize; 2]| {
@@ -637,12 +552,7 @@ fn sizes_that_are_not_the_declared_expressions_are_told() {
 
 #[test]
 fn that_equal_names_are_equal_sizes_is_an_assumption() {
-    let model = Sketch::new()
-        .input("a", DType::F32, &["n"])
-        .input("b", DType::F32, &["n", "2*n"])
-        .node("Shape", &["b"], &["y"])
-        .output("y", DType::I64, &["2"])
-        .model();
+    let model = Sketch::of("a: float32[n]; b: float32[n, 2*n]; y = Shape(b); return y: int64[2]").model();
     let texts = |options: &FoldOptions| {
         let folded = model.fold(options).unwrap();
         folded.report.assumptions.into_iter().map(|assumption| assumption.text).collect::<Vec<_>>()
@@ -657,11 +567,7 @@ fn that_equal_names_are_equal_sizes_is_an_assumption() {
 /// A shape that is given fixes the names of its axes in every binding.
 #[test]
 fn folding_to_given_shapes_is_verified() {
-    let model = Sketch::new()
-        .input("x", DType::F32, &["batch", "4"])
-        .node("Shape", &["x"], &["y"])
-        .output("y", DType::I64, &["2"])
-        .model();
+    let model = Sketch::of("x: float32[batch, 4]; y = Shape(x); return y: int64[2]").model();
     let mut options = FoldOptions::default();
     let shape = tensor_type(DType::F32, &["2", "4"]);
     options.sizes.inputs.insert("x".to_owned(), InputFact::Type(shape));
@@ -675,8 +581,8 @@ fn folding_to_given_shapes_is_verified() {
 /// Names that are given take the place of numbers, in the folded model too.
 #[test]
 fn folding_opens_the_shapes_that_are_given() {
-    let model = Sketch::new().input("x", DType::F32, &["1", "3", "4"]).node("Relu", &["x"], &["y"]);
-    let model = model.output("y", DType::F32, &["1", "3", "4"]).model();
+    let model = Sketch::of("x: float32[1, 3, 4]; y = Relu(x)");
+    let model = model.text("return y: float32[1, 3, 4]").model();
     let mut options = FoldOptions::default();
     options.sizes.inputs.insert("x".to_owned(), InputFact::Type(tensor_type(DType::F32, &["n", "3", "4"])));
     let after = model.edited(&model.fold(&options).unwrap().model).unwrap();
@@ -689,19 +595,13 @@ fn folding_opens_the_shapes_that_are_given() {
 /// Layers of JAX and PyTorch that compute on matrices, with an activation between them.
 #[test]
 fn values_between_views_get_other_names_with_their_shapes() {
-    let model = Sketch::new()
-        .input("x", DType::F32, &["n", "2", "3"])
-        .ints("rows", &[-1, 3])
-        .ints("back", &[-1, 2, 3])
+    let model = Sketch::of("x: float32[n, 2, 3]; rows = [-1, 3]; back = [-1, 2, 3]")
         .constant("w", Tensor::from_vec(Shape::new(vec![3, 3]).unwrap(), vec![0.5f32; 9]).unwrap())
-        .node("Reshape", &["x", "rows"], &["a"])
-        .node("MatMul", &["a", "w"], &["b"])
-        .node("Reshape", &["b", "back"], &["c"])
-        .node("Relu", &["c"], &["d"])
-        .node("Reshape", &["d", "rows"], &["e"])
-        .node("MatMul", &["e", "w"], &["f"])
-        .node("Reshape", &["f", "back"], &["y"])
-        .output("y", DType::F32, &["n", "2", "3"])
+        .text(
+            "a = Reshape(x, rows); b = MatMul(a, w); c = Reshape(b, back); d = Relu(c);
+             e = Reshape(d, rows); f = MatMul(e, w); y = Reshape(f, back);
+             return y: float32[n, 2, 3]",
+        )
         .model();
     let options = FoldOptions::default();
     let folded = model.fold(&options).unwrap();
@@ -726,15 +626,13 @@ fn values_between_views_get_other_names_with_their_shapes() {
 fn verification_runs_both_models_and_names_the_outputs_that_differ() {
     let model = |factor: f32| {
         let name = format!("factor {factor}");
-        Sketch::new()
-            .input("x", DType::F32, &["n", "4"])
+        Sketch::of("x: float32[n, 4]")
             .constant(&name, Tensor::scalar(factor))
             .node("Mul", &["x", &name], &["y"])
-            .node("Add", &["y", "x"], &["z"])
-            .node("Relu", &["x"], &["w"])
-            .output("y", DType::F32, &["n", "4"])
-            .output("z", DType::F32, &["n", "4"])
-            .output("w", DType::F32, &["n", "4"])
+            .text(
+                "z = Add(y, x); w = Relu(x); return y: float32[n, 4]; return z: float32[n, 4];
+                 return w: float32[n, 4]",
+            )
             .model()
     };
     let (given, exact) = (VerifyOptions::default(), RuleSet::default());
@@ -747,13 +645,12 @@ fn verification_runs_both_models_and_names_the_outputs_that_differ() {
     assert!(verify(RuleSet::of(Level::Fuse)).is_ok());
     // Floats that sizes decide are known without a run.
     let of_sizes = |factor: f32| {
-        Sketch::new()
-            .input("x", DType::F32, &["n"])
+        Sketch::of("x: float32[n]")
             .constant("factor", Tensor::scalar(factor))
-            .node("Shape", &["x"], &["sizes"])
-            .with("Cast", &["sizes"], &["floats"], vec![("to", Content::Int(1))])
-            .node("Mul", &["floats", "factor"], &["y"])
-            .output("y", DType::F32, &["1"])
+            .text(
+                "sizes = Shape(x); floats = Cast(sizes, to=1); y = Mul(floats, factor);
+                 return y: float32[1]",
+            )
             .model()
     };
     let verify = |rules| of_sizes(0.5).verify(&of_sizes(0.50000006), rules, &given);
@@ -768,10 +665,7 @@ fn verification_runs_both_models_and_names_the_outputs_that_differ() {
     let x = Tensor::from_vec(Shape::new(vec![2, 4]).unwrap(), vec![0f32; 8]).unwrap();
     fixed.sizes.inputs.insert("x".to_owned(), InputFact::Value(x.into()));
     assert!(model(0.5).verify(&model(0.75), exact, &fixed).unwrap().sizes.is_empty());
-    let drawn = Sketch::new()
-        .with("RandomUniform", &[], &["y"], vec![("shape", Content::Ints([2].into()))])
-        .output("y", DType::F32, &["2"])
-        .model();
+    let drawn = Sketch::of("y = RandomUniform(shape=[2]); return y: float32[2]").model();
     let verified = drawn.verify(&drawn, exact, &given).unwrap();
     assert_eq!((verified.runs, verified.refused.as_deref()), (0, Some("the model draws numbers at random")));
 }
@@ -781,8 +675,8 @@ fn verification_runs_both_models_and_names_the_outputs_that_differ() {
 #[test]
 fn verification_makes_no_inputs_beyond_the_limits() {
     let refused = |dtype, len: &str, time: Option<Duration>| {
-        let sketch = || Sketch::new().input("x", dtype, &[len]).node("Shape", &["x"], &["y"]);
-        let model = sketch().output("y", DType::I64, &["1"]).model();
+        let sketch = || Sketch::new().input("x", dtype, &[len]).text("y = Shape(x)");
+        let model = sketch().text("return y: int64[1]").model();
         let mut options = VerifyOptions::default();
         options.time = time.unwrap_or(options.time);
         model.verify(&model, RuleSet::default(), &options).unwrap().refused.unwrap()
@@ -799,29 +693,19 @@ fn verification_makes_no_inputs_beyond_the_limits() {
 #[test]
 fn verification_binds_zero_one_and_equal_sizes() {
     let joined = |special: &[&str]| {
-        let sketch = Sketch::new()
-            .input("x", DType::F32, &["n", "m"])
-            .constant("none", Tensor::scalar(0i64))
-            .constant("one", Tensor::scalar(1i64))
-            .node("Shape", &["x"], &["s"])
-            .node("Gather", &["s", "none"], &["n"])
-            .node("Gather", &["s", "one"], &["m"])
-            .node("Equal", special, &["is"])
-            .with("Cast", &["is"], &["y"], vec![("to", Content::Int(7))]);
-        sketch.node("Identity", &["x"], &["w"]).output("y", DType::I64, &[]).output(
-            "w",
-            DType::F32,
-            &["n", "m"],
+        let sketch = Sketch::of(
+            "x: float32[n, m]; none = 0; one = 1; s = Shape(x); n = Gather(s, none);
+             m = Gather(s, one)",
         )
+        .node("Equal", special, &["is"])
+        .text("y = Cast(is, to=7)");
+        sketch.text("w = Identity(x); return y: int64[]; return w: float32[n, m]")
     };
-    let other = Sketch::new()
-        .input("x", DType::F32, &["n", "m"])
-        .constant("never", Tensor::scalar(0i64))
-        .node("Identity", &["never"], &["y"])
-        .node("Identity", &["x"], &["w"])
-        .output("y", DType::I64, &[])
-        .output("w", DType::F32, &["n", "m"])
-        .model();
+    let other = Sketch::of(
+        "x: float32[n, m]; never = 0; y = Identity(never); w = Identity(x); return y: int64[];
+         return w: float32[n, m]",
+    )
+    .model();
     for special in [["n", "none"], ["m", "none"], ["n", "one"], ["m", "one"], ["n", "m"]] {
         let error = joined(&special).model().verify(&other, RuleSet::default(), &VerifyOptions::default());
         let error = error.unwrap_err().to_string();

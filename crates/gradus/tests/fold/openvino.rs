@@ -431,7 +431,7 @@ fn a_model_and_its_constants_are_saved_together_also_in_their_own_place() {
     let error = before.save(folder.join("m.onnx")).unwrap_err().to_string();
     assert!(
         error.ends_with(
-            "a model of OpenVINO is written to a file that ends in .xml, with a .bin file beside it"
+            "a model of OpenVINO is written to a file that ends in .xml, with a .bin file next to it"
         ),
         "{error}"
     );

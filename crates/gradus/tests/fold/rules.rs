@@ -6,7 +6,6 @@ mod composed;
 use std::collections::HashMap;
 
 use gradus::check::VerifyOptions;
-use gradus::element::Bool;
 use gradus::fold::{FoldOptions, Level, RULES, RuleSet};
 use gradus::formats::onnx::encode_model;
 use gradus::graph::Content;
@@ -44,15 +43,11 @@ fn floats(dims: &[usize], from: f32) -> Tensor {
 }
 
 fn end(sketch: Sketch, sizes: &[&str]) -> Model {
-    sketch.node("Relu", &["t"], &["y"]).output("y", DType::F32, sizes).model()
+    sketch.text("y = Relu(t)").output("y", DType::F32, sizes).model()
 }
 
 fn ints(values: &[i64]) -> Content {
     Content::Ints(values.to_vec().into())
-}
-
-fn cast(to: i64) -> Vec<(&'static str, Content)> {
-    vec![("to", Content::Int(to))]
 }
 
 /// A scalar operand of a binary operator between x and Relu.
@@ -61,59 +56,29 @@ fn binary(operator: &str, value: f32) -> Model {
     end(scalar("c", value)(x(n)).node(operator, &["x", "c"], &["t"]), n)
 }
 
-#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn moves() -> Vec<Pattern> {
     let (n, cube) = (&["n", "3"][..], &["2", "3", "4"][..]);
-    let perm = |axes: &[i64]| vec![("perm", ints(axes))];
     vec![
-        pattern(
-            "identity",
-            end(x(n).node("Identity", &["x"], &["a"]).node("Identity", &["a"], &["t"]), n),
-            "Relu",
-        ),
-        pattern("same-cast", end(x(n).with("Cast", &["x"], &["t"], cast(1)), n), "Relu"),
-        pattern(
-            "lossless-casts",
-            end(x(n).with("Cast", &["x"], &["a"], cast(11)).with("Cast", &["a"], &["t"], cast(1)), n),
-            "Relu",
-        ),
+        pattern("identity", end(x(n).text("a = Identity(x); t = Identity(a)"), n), "Relu"),
+        pattern("same-cast", end(x(n).text("t = Cast(x, to=1)"), n), "Relu"),
+        pattern("lossless-casts", end(x(n).text("a = Cast(x, to=11); t = Cast(a, to=1)"), n), "Relu"),
         pattern(
             "whole-slice",
-            end(
-                x(n).ints("from", &[0]).ints("to", &[i64::MAX]).node("Slice", &["x", "from", "to"], &["t"]),
-                n,
-            ),
+            end(x(n).text("from = [0]; to = [9223372036854775807]; t = Slice(x, from, to)"), n),
             "Relu",
         ),
-        pattern(
-            "single-join",
-            end(x(n).with("Concat", &["x"], &["t"], vec![("axis", Content::Int(0))]), n),
-            "Relu",
-        ),
-        pattern("zero-pad", end(x(n).ints("pads", &[0; 4]).node("Pad", &["x", "pads"], &["t"]), n), "Relu"),
-        pattern("same-transpose", end(x(n).with("Transpose", &["x"], &["t"], perm(&[0, 1])), n), "Relu"),
+        pattern("single-join", end(x(n).text("t = Concat(x, axis=0)"), n), "Relu"),
+        pattern("zero-pad", end(x(n).text("pads = [0, 0, 0, 0]; t = Pad(x, pads)"), n), "Relu"),
+        pattern("same-transpose", end(x(n).text("t = Transpose(x, perm=[0, 1])"), n), "Relu"),
         pattern(
             "transposes",
-            end(
-                x(cube).with("Transpose", &["x"], &["a"], perm(&[1, 2, 0])).with(
-                    "Transpose",
-                    &["a"],
-                    &["t"],
-                    perm(&[2, 0, 1]),
-                ),
-                cube,
-            ),
+            end(x(cube).text("a = Transpose(x, perm=[1, 2, 0]); t = Transpose(a, perm=[2, 0, 1])"), cube),
             "Relu",
         ),
         pattern(
             "transposes",
             end(
-                x(cube).with("Transpose", &["x"], &["a"], perm(&[1, 2, 0])).with(
-                    "Transpose",
-                    &["a"],
-                    &["t"],
-                    perm(&[1, 2, 0]),
-                ),
+                x(cube).text("a = Transpose(x, perm=[1, 2, 0]); t = Transpose(a, perm=[1, 2, 0])"),
                 &["4", "2", "3"],
             ),
             "Transpose Relu",
@@ -121,11 +86,10 @@ fn moves() -> Vec<Pattern> {
         pattern(
             "reshapes",
             end(
-                x(&["n", "6"])
-                    .ints("a_shape", &[-1, 2, 3])
-                    .ints("b_shape", &[-1, 3, 2])
-                    .node("Reshape", &["x", "a_shape"], &["a"])
-                    .node("Reshape", &["a", "b_shape"], &["t"]),
+                x(&["n", "6"]).text(
+                    "a_shape = [-1, 2, 3]; b_shape = [-1, 3, 2]; a = Reshape(x, a_shape);
+                     t = Reshape(a, b_shape)",
+                ),
                 &["n", "3", "2"],
             ),
             "Reshape Relu",
@@ -133,11 +97,9 @@ fn moves() -> Vec<Pattern> {
         pattern(
             "reshapes",
             end(
-                x(&["n", "6"]).ints("heads", &[-1, 4, 1, 6]).node("Reshape", &["x", "heads"], &["a"]).with(
-                    "Transpose",
-                    &["a"],
-                    &["t"],
-                    perm(&[0, 2, 1, 3]),
+                x(&["n", "6"]).text(
+                    "heads = [-1, 4, 1, 6]; a = Reshape(x, heads);
+                     t = Transpose(a, perm=[0, 2, 1, 3])",
                 ),
                 &["m", "1", "4", "6"],
             ),
@@ -146,13 +108,10 @@ fn moves() -> Vec<Pattern> {
         pattern(
             "unit-axes",
             end(
-                x(&["n", "m"])
-                    .ints("both", &[1, 2])
-                    .ints("third", &[2])
-                    .ints("last", &[-1])
-                    .node("Unsqueeze", &["x", "both"], &["a"])
-                    .node("Squeeze", &["a", "third"], &["b"])
-                    .node("Unsqueeze", &["b", "last"], &["t"]),
+                x(&["n", "m"]).text(
+                    "both = [1, 2]; third = [2]; last = [-1]; a = Unsqueeze(x, both);
+                     b = Squeeze(a, third); t = Unsqueeze(b, last)",
+                ),
                 &["n", "1", "m", "1"],
             ),
             "Unsqueeze Relu",
@@ -160,11 +119,7 @@ fn moves() -> Vec<Pattern> {
         pattern(
             "unit-axes",
             end(
-                x(&["n", "1", "1", "m"]).ints("second", &[1]).node("Squeeze", &["x", "second"], &["a"]).node(
-                    "Squeeze",
-                    &["a", "second"],
-                    &["t"],
-                ),
+                x(&["n", "1", "1", "m"]).text("second = [1]; a = Squeeze(x, second); t = Squeeze(a, second)"),
                 &["n", "m"],
             ),
             "Squeeze Relu",
@@ -172,66 +127,50 @@ fn moves() -> Vec<Pattern> {
         pattern(
             "slices",
             end(
-                x(&["n", "5", "6"])
-                    .ints("one", &[1])
-                    .ints("three", &[3])
-                    .ints("last", &[-1])
-                    .node("Slice", &["x", "one", "three", "one"], &["a"])
-                    .node("Slice", &["a", "one", "three", "last"], &["t"]),
+                x(&["n", "5", "6"]).text(
+                    "one = [1]; three = [3]; last = [-1]; a = Slice(x, one, three, one);
+                     t = Slice(a, one, three, last)",
+                ),
                 &["n", "2", "2"],
             ),
             "Slice Relu",
         ),
         pattern(
             "equal-views",
-            end(
-                x(n).ints("axis", &[0]).node("Unsqueeze", &["x", "axis"], &["a"]).node(
-                    "Squeeze",
-                    &["a", "axis"],
-                    &["t"],
-                ),
-                n,
-            ),
+            end(x(n).text("axis = [0]; a = Unsqueeze(x, axis); t = Squeeze(a, axis)"), n),
             "Relu",
         ),
     ]
 }
 
-#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn values() -> Vec<Pattern> {
     let n = &["n", "3"][..];
     let bools = || Sketch::new().input("x", DType::Bool, n);
-    let not = |sketch: Sketch| sketch.node("Not", &["t"], &["y"]).output("y", DType::Bool, n).model();
+    let not = |sketch: Sketch| sketch.text("y = Not(t)").output("y", DType::Bool, n).model();
     vec![
         pattern(
             "known-floats",
             end(
                 scalar("step", 0.25)(scalar("limit", 1.0)(scalar("start", 0.25)(x(&["3"]))))
-                    .node("Range", &["start", "limit", "step"], &["a"])
-                    .node("Add", &["x", "a"], &["t"]),
+                    .text("a = Range(start, limit, step); t = Add(x, a)"),
                 &["3"],
             ),
             "Add Relu",
         ),
-        pattern("dropout", end(x(n).node("Dropout", &["x"], &["t"]), n), "Relu"),
+        pattern("dropout", end(x(n).text("t = Dropout(x)"), n), "Relu"),
         pattern("neutral-operand", binary("Mul", 1.0), "Relu"),
         pattern("neutral-operand", binary("Div", 1.0), "Relu"),
         pattern("neutral-operand", binary("Sub", 0.0), "Relu"),
         pattern("neutral-operand", binary("Add", -0.0), "Relu"),
         pattern("neutral-operand", binary("Pow", 1.0), "Relu"),
-        pattern(
-            "neutral-operand",
-            not(bools().constant("c", Tensor::scalar(Bool::from(true))).node("And", &["x", "c"], &["t"])),
-            "Not",
-        ),
+        pattern("neutral-operand", not(bools().text("c = true; t = And(x, c)")), "Not"),
         pattern(
             "known-floats",
             end(
-                scalar("c", 16.0)(scalar("half", 0.5)(scalar("zero", 0.0)(x(n))))
-                    .node("Pow", &["c", "half"], &["four"])
-                    .node("Exp", &["zero"], &["one"])
-                    .node("Mul", &["four", "one"], &["factor"])
-                    .node("Mul", &["x", "factor"], &["t"]),
+                scalar("c", 16.0)(scalar("half", 0.5)(scalar("zero", 0.0)(x(n)))).text(
+                    "four = Pow(c, half); one = Exp(zero); factor = Mul(four, one);
+                     t = Mul(x, factor)",
+                ),
                 n,
             ),
             "Mul Relu",
@@ -240,50 +179,26 @@ fn values() -> Vec<Pattern> {
             "open-clip",
             Sketch::new()
                 .input("x", DType::I64, n)
-                .node("Clip", &["x"], &["t"])
-                .node("Neg", &["t"], &["y"])
+                .text("t = Clip(x); y = Neg(t)")
                 .output("y", DType::I64, n)
                 .model(),
             "Neg",
         ),
+        pattern("double-inverse", not(bools().text("a = Not(x); t = Not(a)")), "Not"),
         pattern(
             "double-inverse",
-            not(bools().node("Not", &["x"], &["a"]).node("Not", &["a"], &["t"])),
-            "Not",
-        ),
-        pattern(
-            "double-inverse",
-            end(scalar("c", -1.0)(x(n)).node("Mul", &["c", "x"], &["a"]).node("Mul", &["a", "c"], &["t"]), n),
+            end(scalar("c", -1.0)(x(n)).text("a = Mul(c, x); t = Mul(a, c)"), n),
             "Relu",
         ),
-        pattern(
-            "known-where",
-            end(
-                x(n).constant("c", Tensor::scalar(Bool::from(true)))
-                    .constant("other", Tensor::scalar(5f32))
-                    .node("Where", &["c", "x", "other"], &["t"]),
-                n,
-            ),
-            "Relu",
-        ),
+        pattern("known-where", end(x(n).text("c = true; other = 5.0; t = Where(c, x, other)"), n), "Relu"),
         pattern(
             "negated-where",
-            end(
-                x(n).constant("zero", Tensor::scalar(0f32))
-                    .node("Less", &["x", "zero"], &["below"])
-                    .node("Not", &["below"], &["c"])
-                    .node("Where", &["c", "x", "zero"], &["t"]),
-                n,
-            ),
+            end(x(n).text("zero = 0.0; below = Less(x, zero); c = Not(below); t = Where(c, x, zero)"), n),
             "Less Where Relu",
         ),
         pattern(
             "equal-nodes",
-            x(n).constant("a", Tensor::scalar(2f32))
-                .constant("b", Tensor::scalar(2f32))
-                .node("Div", &["x", "a"], &["p"])
-                .node("Div", &["x", "b"], &["q"])
-                .node("Mul", &["p", "q"], &["y"])
+            x(n).text("a = 2.0; b = 2.0; p = Div(x, a); q = Div(x, b); y = Mul(p, q)")
                 .output("y", DType::F32, n)
                 .model(),
             "Div Mul",
@@ -294,36 +209,29 @@ fn values() -> Vec<Pattern> {
             x(&["n", "16500"])
                 .constant("a", floats(&[16500], 1.0))
                 .constant("b", floats(&[16500], 1.0))
-                .node("Div", &["x", "a"], &["p"])
-                .node("Div", &["x", "b"], &["q"])
-                .node("Mul", &["p", "q"], &["y"])
-                .output("y", DType::F32, &["n", "16500"])
+                .text("p = Div(x, a); q = Div(x, b); y = Mul(p, q); return y: float32[n, 16500]")
                 .model(),
             "Div Mul",
         ),
         pattern("undone-axes", undone_axes(), "ArgMax ReduceMax ConstantOfShape Concat Reshape ReduceMax"),
         pattern(
             "equal-nodes",
-            x(n).node("Shape", &["x"], &["s"])
+            x(n).text("s = Shape(x)")
                 .with("ConstantOfShape", &["s"], &["a"], vec![("value", one())])
                 .with("ConstantOfShape", &["s"], &["b"], vec![("value", one())])
-                .node("Sub", &["a", "b"], &["p"])
-                .node("Mul", &["p", "x"], &["y"])
+                .text("p = Sub(a, b); y = Mul(p, x)")
                 .output("y", DType::F32, n)
                 .model(),
             "Shape ConstantOfShape Sub Mul",
         ),
         pattern(
             "output-names",
-            x(n).node("Relu", &["x"], &["a"])
-                .node("Identity", &["a"], &["y"])
-                .output("y", DType::F32, n)
-                .model(),
+            x(n).text("a = Relu(x); y = Identity(a)").output("y", DType::F32, n).model(),
             "Relu",
         ),
         pattern(
             "known-floats",
-            end(scalar("c", 4.0)(x(n)).node("Sqrt", &["c"], &["r"]).node("Mul", &["x", "r"], &["t"]), n),
+            end(scalar("c", 4.0)(x(n)).text("r = Sqrt(c); t = Mul(x, r)"), n),
             "Mul Relu",
         ),
     ]
@@ -332,22 +240,18 @@ fn values() -> Vec<Pattern> {
 /// A value whose rank depends on numbers gets an axis and loses it.
 fn undone_axes() -> Model {
     x(&["2", "3"])
-        .ints("first", &[0])
-        .ints("rest", &[-1])
-        .with("ArgMax", &["x"], &["at"], vec![("keepdims", Content::Int(0))])
-        .node("ReduceMax", &["at"], &["count"])
+        .text("first = [0]; rest = [-1]; at = ArgMax(x, keepdims=0); count = ReduceMax(at)")
         .with(
             "ConstantOfShape",
             &["count"],
             &["ones"],
             vec![("value", Content::Tensor(Tensor::vector(&[1i64]).into()))],
         )
-        .with("Concat", &["rest", "ones"], &["shape"], vec![("axis", Content::Int(0))])
-        .node("Reshape", &["x", "shape"], &["a"])
-        .node("Unsqueeze", &["a", "first"], &["b"])
-        .node("Squeeze", &["b", "first"], &["c"])
-        .with("ReduceMax", &["c"], &["y"], vec![("keepdims", Content::Int(0))])
-        .output("y", DType::F32, &[])
+        .text(
+            "shape = Concat(rest, ones, axis=0); a = Reshape(x, shape);
+             b = Unsqueeze(a, first); c = Squeeze(b, first); y = ReduceMax(c, keepdims=0);
+             return y: float32[]",
+        )
         .model()
 }
 
@@ -356,23 +260,15 @@ fn one() -> Content {
 }
 
 fn default_state() -> Pattern {
-    let model = Sketch::new()
-        .input("x", DType::F32, &["5", "n", "2"])
+    let model = Sketch::of("x: float32[5, n, 2]")
         .constant("w", floats(&[1, 12, 2], -0.3))
         .constant("r", floats(&[1, 12, 3], -0.4))
-        .ints("one", &[1])
-        .ints("size", &[3])
-        .node("Shape", &["x"], &["all"])
-        .node("Gather", &["all", "one"], &["n"])
-        .with("Concat", &["one", "n", "size"], &["state"], vec![("axis", Content::Int(0))])
-        .node("ConstantOfShape", &["state"], &["zeros"])
-        .with(
-            "LSTM",
-            &["x", "w", "r", "", "", "zeros", "zeros"],
-            &["y"],
-            vec![("hidden_size", Content::Int(3))],
+        .text(
+            "one = [1]; size = [3]; all = Shape(x); n = Gather(all, one);
+             state = Concat(one, n, size, axis=0); zeros = ConstantOfShape(state);
+             y = LSTM(x, w, r, , , zeros, zeros, hidden_size=3);
+             return y: float32[5, 1, n, 3]",
         )
-        .output("y", DType::F32, &["5", "1", "n", "3"])
         .model();
     pattern("default-inputs", model, "LSTM")
 }
@@ -381,46 +277,37 @@ fn default_state() -> Pattern {
 fn averages() -> Model {
     let window = vec![("kernel_shape", ints(&[3, 2])), ("strides", ints(&[2, 1]))];
     end(
-        x(&["n", "2", "6", "6"])
-            .ints("pads", &[0, 0, 1, 0, 0, 0, 2, 1])
-            .node("Pad", &["x", "pads"], &["a"])
-            .with("AveragePool", &["a"], &["t"], window),
+        x(&["n", "2", "6", "6"]).text("pads = [0, 0, 1, 0, 0, 0, 2, 1]; a = Pad(x, pads)").with(
+            "AveragePool",
+            &["a"],
+            &["t"],
+            window,
+        ),
         &["n", "2", "4", "6"],
     )
 }
 
-#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn fused() -> Vec<Pattern> {
     let image = || {
-        Sketch::new()
-            .input("x", DType::F32, &["n", "2", "5", "5"])
+        Sketch::of("x: float32[n, 2, 5, 5]")
             .constant("w", floats(&[3, 2, 3, 3], -0.5))
             .constant("b", floats(&[3], 0.5))
     };
     let out = &["n", "3", "3", "3"];
-    let conv = |sketch: Sketch| sketch.node("Conv", &["x", "w", "b"], &["a"]);
+    let conv = |sketch: Sketch| sketch.text("a = Conv(x, w, b)");
     let channels = |sketch: Sketch| sketch.constant("c", floats(&[3, 1, 1], 0.5));
     let rows = &["n", "4"][..];
     let gelu = scalar("root", std::f32::consts::SQRT_2)(scalar("one", 1.0)(scalar("half", 0.5)(x(rows))))
-        .node("Div", &["x", "root"], &["a"])
-        .node("Erf", &["a"], &["b"])
-        .node("Add", &["b", "one"], &["c"])
-        .node("Mul", &["x", "c"], &["d"])
-        .node("Mul", &["d", "half"], &["t"]);
+        .text("a = Div(x, root); b = Erf(a); c = Add(b, one); d = Mul(x, c); t = Mul(d, half)");
     let mean = || vec![("keepdims", Content::Int(1))];
     let norm = scalar("eps", 1e-5)(scalar("two", 2.0)(x(rows)))
-        .ints("last", &[-1])
+        .text("last = [-1]")
         .constant("gain", floats(&[4], 0.5))
         .constant("bias", floats(&[4], 0.1))
         .with("ReduceMean", &["x", "last"], &["m"], mean())
-        .node("Sub", &["x", "m"], &["d"])
-        .node("Pow", &["d", "two"], &["p"])
+        .text("d = Sub(x, m); p = Pow(d, two)")
         .with("ReduceMean", &["p", "last"], &["v"], mean())
-        .node("Add", &["v", "eps"], &["e"])
-        .node("Sqrt", &["e"], &["s"])
-        .node("Div", &["d", "s"], &["q"])
-        .node("Mul", &["q", "gain"], &["g"])
-        .node("Add", &["g", "bias"], &["t"]);
+        .text("e = Add(v, eps); s = Sqrt(e); q = Div(d, s); g = Mul(q, gain); t = Add(g, bias)");
     vec![
         pattern(
             "affine-into-conv",
@@ -429,29 +316,17 @@ fn fused() -> Vec<Pattern> {
                     .constant("gain", floats(&[3], 0.5))
                     .constant("mean", floats(&[3], -0.5))
                     .constant("var", floats(&[3], 1.5))
-                    .node("BatchNormalization", &["a", "gain", "b", "mean", "var"], &["t"]),
+                    .text("t = BatchNormalization(a, gain, b, mean, var)"),
                 out,
             ),
             "Conv Relu",
         ),
-        pattern(
-            "affine-into-conv",
-            end(channels(conv(image())).node("Mul", &["c", "a"], &["t"]), out),
-            "Conv Relu",
-        ),
-        pattern(
-            "affine-into-conv",
-            end(channels(conv(image())).node("Add", &["a", "c"], &["t"]), out),
-            "Conv Relu",
-        ),
+        pattern("affine-into-conv", end(channels(conv(image())).text("t = Mul(c, a)"), out), "Conv Relu"),
+        pattern("affine-into-conv", end(channels(conv(image())).text("t = Add(a, c)"), out), "Conv Relu"),
         pattern(
             "pad-into-conv",
             end(
-                image().ints("pads", &[0, 0, 1, 0, 0, 0, 1, 2]).node("Pad", &["x", "pads"], &["a"]).node(
-                    "Conv",
-                    &["a", "w", "b"],
-                    &["t"],
-                ),
+                image().text("pads = [0, 0, 1, 0, 0, 0, 1, 2]; a = Pad(x, pads); t = Conv(a, w, b)"),
                 &["n", "3", "5", "5"],
             ),
             "Conv Relu",
@@ -463,8 +338,7 @@ fn fused() -> Vec<Pattern> {
                 x(rows)
                     .constant("w", floats(&[4, 3], -0.5))
                     .constant("b", floats(&[3], 0.5))
-                    .node("MatMul", &["x", "w"], &["a"])
-                    .node("Add", &["a", "b"], &["t"]),
+                    .text("a = MatMul(x, w); t = Add(a, b)"),
                 &["n", "3"],
             ),
             "Gemm Relu",
@@ -475,12 +349,11 @@ fn fused() -> Vec<Pattern> {
                 .constant("q", floats(&[4, 2], 0.5))
                 .constant("k", floats(&[4, 3], -0.5))
                 .constant("v", floats(&[4, 2], 0.1))
-                .node("MatMul", &["x", "q"], &["y"])
-                .node("MatMul", &["x", "k"], &["z"])
-                .node("MatMul", &["x", "v"], &["w"])
-                .output("y", DType::F32, &["n", "2"])
-                .output("z", DType::F32, &["n", "3"])
-                .output("w", DType::F32, &["n", "2"])
+                .text(
+                    "y = MatMul(x, q); z = MatMul(x, k); w = MatMul(x, v);
+                     return y: float32[n, 2]; return z: float32[n, 3];
+                     return w: float32[n, 2]",
+                )
                 .model(),
             "MatMul Split",
         ),
@@ -489,7 +362,7 @@ fn fused() -> Vec<Pattern> {
         pattern("layer-normalization", end(norm, rows), "LayerNormalization Relu"),
         pattern(
             "float-arithmetic",
-            end(scalar("c", 0.5)(x(rows)).node("Exp", &["c"], &["r"]).node("Mul", &["x", "r"], &["t"]), rows),
+            end(scalar("c", 0.5)(x(rows)).text("r = Exp(c); t = Mul(x, r)"), rows),
             "Mul Relu",
         ),
     ]
@@ -559,17 +432,11 @@ fn each_rule_of_one_node_has_a_pattern() {
 /// Both factors are scalars before the product is made a list.
 #[test]
 fn an_operand_at_least_has_the_shape_around_views() {
-    let model = Sketch::new()
-        .input("x", DType::F32, &["1"])
-        .input("z", DType::F32, &["1"])
-        .ints("first", &[0])
-        .ints("list", &[1])
-        .node("Squeeze", &["x", "first"], &["a"])
-        .node("Squeeze", &["z", "first"], &["b"])
-        .node("Mul", &["a", "b"], &["c"])
-        .node("Reshape", &["c", "list"], &["y"])
-        .output("y", DType::F32, &["1"])
-        .model();
+    let model = Sketch::of(
+        "x: float32[1]; z: float32[1]; first = [0]; list = [1]; a = Squeeze(x, first);
+         b = Squeeze(z, first); c = Mul(a, b); y = Reshape(c, list); return y: float32[1]",
+    )
+    .model();
     let small = folded(&model, RuleSet::of(Level::Exact));
     assert_eq!(operators(&small), "Mul");
     assert!(small.infer(&InferOptions::default()).unwrap().problems().is_empty());
@@ -579,12 +446,10 @@ fn an_operand_at_least_has_the_shape_around_views() {
 #[test]
 fn a_value_that_is_read_as_a_view_is_read_as_what_replaces_the_view() {
     let sizes = &["1", "n", "4"][..];
-    let sketch = x(sizes)
-        .ints("first", &[0])
-        .node("Squeeze", &["x", "first"], &["a"])
-        .node("Neg", &["a"], &["b"])
-        .node("Unsqueeze", &["b", "first"], &["c"])
-        .with("Transpose", &["c"], &["t"], vec![("perm", ints(&[0, 1, 2]))]);
+    let sketch = x(sizes).text(
+        "first = [0]; a = Squeeze(x, first); b = Neg(a); c = Unsqueeze(b, first);
+         t = Transpose(c, perm=[0, 1, 2])",
+    );
     let small = folded(&end(sketch, sizes), RuleSet::of(Level::Exact));
     assert_eq!(operators(&small), "Neg Relu");
 }
@@ -594,11 +459,10 @@ fn a_value_that_is_read_as_a_view_is_read_as_what_replaces_the_view() {
 fn an_output_that_is_read_as_a_view_is_made_by_what_replaces_the_view() {
     let sizes = &["1", "n", "4"][..];
     let model = x(sizes)
-        .ints("first", &[0])
-        .node("Squeeze", &["x", "first"], &["a"])
-        .node("Neg", &["a"], &["b"])
-        .node("Unsqueeze", &["b", "first"], &["c"])
-        .with("Transpose", &["c"], &["y"], vec![("perm", ints(&[0, 1, 2]))])
+        .text(
+            "first = [0]; a = Squeeze(x, first); b = Neg(a); c = Unsqueeze(b, first);
+             y = Transpose(c, perm=[0, 1, 2])",
+        )
         .output("y", DType::F32, sizes)
         .model();
     assert_eq!(operators(&folded(&model, RuleSet::of(Level::Exact))), "Neg");
@@ -649,16 +513,14 @@ fn operators_read_their_axis_in_every_order() {
                     .with("Split", &["a", "sizes"], &["p", "q"], along())
                     .with("Concat", &["q", "p"], &["b"], along()),
                 "TopK" => sketch
-                    .ints("count", &[2])
+                    .text("count = [2]")
                     .with("TopK", &["a", "count"], &["p", "q"], along())
-                    .with("Cast", &["q"], &["i"], cast(1))
-                    .node("Add", &["p", "i"], &["b"]),
-                _ => sketch.with(operator, &["a"], &["i"], along()).with("Cast", &["i"], &["b"], cast(1)),
+                    .text("i = Cast(q, to=1); b = Add(p, i)"),
+                _ => sketch.with(operator, &["a"], &["i"], along()).text("b = Cast(i, to=1)"),
             };
             let model = sketch
                 .with("Transpose", &["b"], &["t"], vec![("perm", ints(&back))])
-                .node("Relu", &["t"], &["y"])
-                .output("y", DType::F32, &["", "", ""])
+                .text("y = Relu(t); return y: float32[, , ]")
                 .model();
             let after = folded(&model, RuleSet::of(Level::Fuse));
             let what = format!("{operator} of axis {axis} in the order {order:?}");
@@ -675,13 +537,13 @@ fn operators_read_their_axis_in_every_order() {
 /// A node that reads a sum with zero; a sum with a bias may hide the signs of its zeros.
 fn of_zeros(operator: &str, operands: &[Tensor], is_hidden: bool) -> Model {
     let names = ["x0", "c0", "c1"];
-    let mut sketch = scalar("zero", 0.0)(x(&["2", "4"])).node("Add", &["x", "zero"], &["x0"]);
+    let mut sketch = scalar("zero", 0.0)(x(&["2", "4"])).text("x0 = Add(x, zero)");
     for (name, operand) in names[1..].iter().zip(operands) {
         sketch = sketch.constant(name, operand.clone());
     }
     let sketch = scalar("bias", 1.5)(sketch.node(operator, &names[..=operands.len()], &["a"]));
     let last = if is_hidden { ("Add", &["bias", "a"][..]) } else { ("Neg", &["a"][..]) };
-    sketch.node(last.0, last.1, &["y"]).output("y", DType::F32, &["", ""]).model()
+    sketch.node(last.0, last.1, &["y"]).text("return y: float32[, ]").model()
 }
 
 #[test]
@@ -733,15 +595,10 @@ fn sums_with_zero_whose_readers_do_not_tell_zeros_apart_are_their_operands() {
 #[test]
 fn sums_with_zero_whose_readers_tell_zeros_apart_stay() {
     let twice = scalar("zero", 0.0)(x(&["2", "4"]))
-        .node("Add", &["x", "zero"], &["a"])
-        .node("Softmax", &["a"], &["b"])
-        .node("Mul", &["a", "b"], &["y"])
-        .output("y", DType::F32, &["2", "4"]);
+        .text("a = Add(x, zero); b = Softmax(a); y = Mul(a, b); return y: float32[2, 4]");
     // The sum is never -0, and the other operand of itself.
-    let doubled = scalar("zero", 0.0)(x(&["2", "4"]))
-        .node("Add", &["x", "zero"], &["a"])
-        .node("Add", &["a", "a"], &["y"])
-        .output("y", DType::F32, &["2", "4"]);
+    let doubled =
+        scalar("zero", 0.0)(x(&["2", "4"])).text("a = Add(x, zero); y = Add(a, a); return y: float32[2, 4]");
     let half = || vec![Tensor::scalar(0.5f32)];
     let models = [
         of_zeros("Tanh", &[], false),
@@ -761,23 +618,17 @@ fn sums_with_zero_whose_readers_tell_zeros_apart_stay() {
 #[test]
 fn folding_again_changes_nothing() {
     let n = &["n", "4"][..];
-    let rows = x(n)
-        .ints("last", &[1])
-        .node("ReduceSumSquare", &["x", "last"], &["a"])
-        .node("Squeeze", &["a", "last"], &["b"])
-        .with("ReduceMax", &["a", "last"], &["c"], vec![("keepdims", Content::Int(0))])
-        .node("Unsqueeze", &["c", "last"], &["d"])
-        .node("Add", &["a", "d"], &["y"])
-        .node("Unsqueeze", &["b", "last"], &["z"])
-        .node("Unsqueeze", &["c", "last"], &["w"]);
+    let rows = x(n).text(
+        "last = [1]; a = ReduceSumSquare(x, last); b = Squeeze(a, last);
+         c = ReduceMax(a, last, keepdims=0); d = Unsqueeze(c, last); y = Add(a, d);
+         z = Unsqueeze(b, last); w = Unsqueeze(c, last)",
+    );
     let rows =
         ["y", "z", "w"].into_iter().fold(rows, |rows, name| rows.output(name, DType::F32, &["n", "1"]));
-    let views = x(&["n", "1", "4"])
-        .ints("end", &[3])
-        .node("Unsqueeze", &["x", "end"], &["a"])
-        .with("Transpose", &["a"], &["b"], vec![("perm", ints(&[0, 3, 2, 1]))])
-        .with("Transpose", &["b"], &["c"], vec![("perm", ints(&[0, 2, 3, 1]))])
-        .node("Mul", &["c", "a"], &["t"]);
+    let views = x(&["n", "1", "4"]).text(
+        "end = [3]; a = Unsqueeze(x, end); b = Transpose(a, perm=[0, 3, 2, 1]);
+         c = Transpose(b, perm=[0, 2, 3, 1]); t = Mul(c, a)",
+    );
     let mut models = vec![rows.model(), end(views, &["n", "1", "4", "1"])];
     models.extend(patterns().into_iter().map(|pattern| pattern.model));
     models.extend((0..200).map(|seed| read(&encode_model(random::graph(seed).0.source()).unwrap())));
@@ -794,17 +645,12 @@ fn folding_again_changes_nothing() {
 #[test]
 fn assumed_sizes_make_shapes_constants_and_are_listed() {
     let model = || {
-        Sketch::new()
-            .input("x", DType::F32, &["n", "h", "w", "8"])
-            .ints("edge", &[2])
-            .node("Shape", &["x"], &["all"])
-            .ints("zero", &[0])
-            .node("Gather", &["all", "zero"], &["n"])
-            .ints("rest", &[-1])
-            .with("Concat", &["n", "edge", "rest"], &["target"], vec![("axis", Content::Int(0))])
-            .node("Reshape", &["x", "target"], &["y"])
-            .output("y", DType::F32, &["n", "2", ""])
-            .model()
+        Sketch::of(
+            "x: float32[n, h, w, 8]; edge = [2]; all = Shape(x); zero = [0]; n = Gather(all, zero);
+             rest = [-1]; target = Concat(n, edge, rest, axis=0); y = Reshape(x, target);
+             return y: float32[n, 2, ]",
+        )
+        .model()
     };
     let model = model();
     let mut options = FoldOptions::default();
@@ -825,17 +671,12 @@ fn assumed_sizes_make_shapes_constants_and_are_listed() {
 
 /// The type of a value of a model of sizes, by assumptions.
 fn typed_by(conditions: &[&str]) -> Result<String, String> {
-    let model = Sketch::new()
-        .input("x", DType::F32, &["n", "h", "q", ""])
-        .input("z", DType::F32, &["n", "1", "r", "4"])
-        .node("Add", &["x", "z"], &["y"])
-        .ints("steps", &[2])
-        .ints("axis", &[1])
-        .ints("zero", &[0])
-        .ints("end", &[i64::MAX])
-        .node("Slice", &["y", "zero", "end", "axis", "steps"], &["t"])
-        .output("t", DType::F32, &["", "", "", ""])
-        .model();
+    let model = Sketch::of(
+        "x: float32[n, h, q, ]; z: float32[n, 1, r, 4]; y = Add(x, z); steps = [2];
+         axis = [1]; zero = [0]; end = [9223372036854775807];
+         t = Slice(y, zero, end, axis, steps); return t: float32[, , , ]",
+    )
+    .model();
     let mut options = InferOptions::default();
     options.sizes.assume.conditions = conditions.iter().map(|text| (*text).to_owned()).collect();
     options.sizes.dims.insert("n".to_owned(), 3);

@@ -101,12 +101,10 @@ fn what_rules_write_has_the_form_of_the_set() {
 fn what_the_set_has_no_form_for_is_not_written() {
     let clip = ("Clip", vec![float("min", -1.0), float("max", 2.0)]);
     let doubles = |set| {
-        let sketch = Sketch::new()
-            .input("x", DType::F64, &["n"])
+        let sketch = Sketch::of("x: float64[n]")
             .constant("third", Tensor::scalar(1.0f64 / 3.0))
-            .node("Relu", &["x"], &["a"])
-            .node("Min", &["a", "third"], &["y"]);
-        let sketch = Sketch(sketch.0).output("y", DType::F64, &["n"]);
+            .text("a = Relu(x); y = Min(a, third)");
+        let sketch = Sketch(sketch.0).text("return y: float64[n]");
         left(&sketch.model_of(set), Level::Fuse)
     };
     assert_eq!(doubles(8), "Relu Min");
@@ -118,17 +116,14 @@ fn what_the_set_has_no_form_for_is_not_written() {
 
 #[test]
 fn products_are_joined_where_split_has_its_sizes_as_an_attribute() {
-    let mut sketch = Sketch::new().input("x", DType::F32, &["n", "4"]);
+    let mut sketch = Sketch::of("x: float32[n, 4]");
     for (weights, columns, product) in [("a", 2, "p"), ("b", 3, "q"), ("c", 1, "r")] {
         sketch = sketch.constant(weights, tensor(&[4, columns])).node("MatMul", &["x", weights], &[product]);
     }
-    let sketch = sketch
-        .node("Relu", &["p"], &["y"])
-        .node("Neg", &["q"], &["z"])
-        .node("Exp", &["r"], &["w"])
-        .output("y", DType::F32, &["n", "2"])
-        .output("z", DType::F32, &["n", "3"])
-        .output("w", DType::F32, &["n", "1"]);
+    let sketch = sketch.text(
+        "y = Relu(p); z = Neg(q); w = Exp(r); return y: float32[n, 2];
+         return z: float32[n, 3]; return w: float32[n, 1]",
+    );
     assert_eq!(left(&sketch.model_of(11), Level::Fuse), "MatMul Split Relu Neg Exp");
 }
 
@@ -136,16 +131,14 @@ fn products_are_joined_where_split_has_its_sizes_as_an_attribute() {
 #[test]
 fn normalizations_go_into_convolutions_of_old_sets() {
     let normalized = |attributes: Attributes, set| {
-        let mut sketch = Sketch::new()
-            .input("x", DType::F32, &["n", "2", "5", "5"])
-            .constant("w", tensor(&[3, 2, 3, 3]))
-            .node("Conv", &["x", "w"], &["a"]);
+        let mut sketch =
+            Sketch::of("x: float32[n, 2, 5, 5]").constant("w", tensor(&[3, 2, 3, 3])).text("a = Conv(x, w)");
         for name in ["gain", "bias", "mean", "variance"] {
             sketch = sketch.constant(name, tensor(&[3]));
         }
         let inputs = ["a", "gain", "bias", "mean", "variance"];
         let sketch = sketch.with("BatchNormalization", &inputs, &["y"], attributes);
-        let model = sketch.output("y", DType::F32, &["n", "3", "3", "3"]).model_of(set);
+        let model = sketch.text("return y: float32[n, 3, 3, 3]").model_of(set);
         left(&model, Level::Fuse)
     };
     assert_eq!(normalized(vec![], 8), "Conv");
@@ -156,12 +149,9 @@ fn normalizations_go_into_convolutions_of_old_sets() {
 #[test]
 fn an_attribute_of_a_wrong_type_is_no_default() {
     let element = |keepdims: Content| {
-        let model = Sketch::new()
-            .input("x", DType::F32, &["4", "n"])
-            .constant("first", Tensor::scalar(0i64))
+        let model = Sketch::of("x: float32[4, n]; first = 0")
             .with("SplitToSequence", &["x"], &["s"], vec![("keepdims", keepdims)])
-            .node("SequenceAt", &["s", "first"], &["y"])
-            .output("y", DType::F32, &["", ""])
+            .text("y = SequenceAt(s, first); return y: float32[, ]")
             .model();
         let folded = model.fold(&FoldOptions::default()).unwrap();
         operators(&model.edited(&folded.model).unwrap())

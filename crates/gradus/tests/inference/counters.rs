@@ -1,7 +1,6 @@
 //! Loops whose condition compares counters: the inferred number of iterations against runs.
 
 use gradus::conversion::ConvertOptions;
-use gradus::element::Bool;
 use gradus::graph::Standard;
 use gradus::infer::InferOptions;
 use gradus::{DType, Model, Shape, Tensor, Value};
@@ -64,23 +63,19 @@ impl Counter {
     /// Outputs: as many rows as there are iterations, and as many elements as the counter says in
     /// the end, or none.
     fn model(&self) -> Model {
-        let body = Sketch::nested().input("iteration", DType::I64, &[]).input("went", DType::Bool, &[]);
+        let body = Sketch::nested().text("iteration: int64[]; went: bool[]");
         let body = if self.grows {
             let axis = vec![("axis", gradus::graph::Content::Int(0))];
-            let body = body.input("state", DType::F32, &["length"]);
-            body.with("Concat", &["state", "piece"], &["changed"], axis).node("Size", &["changed"], &["next"])
+            let body = body.text("state: float32[length]");
+            body.with("Concat", &["state", "piece"], &["changed"], axis).text("next = Size(changed)")
         } else {
-            body.input("state", DType::I64, &[]).node("Add", &["state", "step"], &["changed"]).node(
-                "Identity",
-                &["changed"],
-                &["next"],
-            )
+            body.text("state: int64[]; changed = Add(state, step); next = Identity(changed)")
         };
         let (dtype, sizes): (_, &[&str]) =
             if self.grows { (DType::F32, &["longer"]) } else { (DType::I64, &[]) };
-        let body = self.condition(body, "next", "go").node("Identity", &["iteration"], &["row"]);
-        let body = body.output("go", DType::Bool, &[]).output("changed", dtype, sizes);
-        let body = body.output("row", DType::I64, &[]).graph();
+        let body = self.condition(body, "next", "go").text("row = Identity(iteration)");
+        let body = body.text("return go: bool[]").output("changed", dtype, sizes);
+        let body = body.text("return row: int64[]").graph();
 
         let zeros = |count: i64| {
             let count = usize::try_from(count.max(0)).unwrap();
@@ -93,7 +88,7 @@ impl Counter {
             ("nothing", 0),
             ("one", 1),
         ];
-        let sketch = Sketch::new().input("x", DType::F32, &["n"]);
+        let sketch = Sketch::of("x: float32[n]");
         let sketch = ints
             .into_iter()
             .fold(sketch, |sketch, (name, value)| sketch.constant(name, Tensor::scalar(value)));
@@ -102,30 +97,25 @@ impl Counter {
             .constant("most", Tensor::scalar(self.most.unwrap_or(0)));
         let sketch = sketch.constant("bound", Tensor::scalar(self.also.map_or(0, |also| also.1)));
         let sketch = if self.grows {
-            sketch.constant("start", zeros(self.start)).node("Size", &["start"], &["first"])
+            sketch.constant("start", zeros(self.start)).text("first = Size(start)")
         } else {
-            sketch.constant("start", Tensor::scalar(self.start)).node("Identity", &["start"], &["first"])
+            sketch.constant("start", Tensor::scalar(self.start)).text("first = Identity(start)")
         };
-        let sketch = sketch
-            .constant("true", Tensor::scalar(Bool::from(true)))
-            .node("Size", &["x"], &["size"])
-            .node("Mul", &["size", "times"], &["multiple"])
-            .node("Add", &["multiple", "more"], &["limit"]);
+        let sketch = sketch.text(
+            "true = true; size = Size(x); multiple = Mul(size, times);
+             limit = Add(multiple, more)",
+        );
         let sketch = if self.is_checked {
             self.condition(sketch, "first", "enters")
         } else {
-            sketch.node("Greater", &["size", "one"], &["enters"])
+            sketch.text("enters = Greater(size, one)")
         };
         let most = if self.most.is_some() { "most" } else { "" };
         let sketch = sketch.with("Loop", &[most, "enters", "start"], &["end", "rows"], vec![("body", body)]);
         let sketch = if self.grows {
-            sketch.node("Identity", &["end"], &["counted"])
+            sketch.text("counted = Identity(end)")
         } else {
-            sketch.node("Max", &["end", "nothing"], &["last"]).node(
-                "Range",
-                &["nothing", "last", "one"],
-                &["counted"],
-            )
+            sketch.text("last = Max(end, nothing); counted = Range(nothing, last, one)")
         };
         sketch.output("rows", DType::I64, &[""]).output("counted", dtype, &[""]).model()
     }

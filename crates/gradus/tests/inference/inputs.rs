@@ -33,7 +33,7 @@ fn shape_of(model: &Model, options: &InferOptions, name: &str) -> String {
 #[test]
 fn names_that_say_nothing_are_no_names() {
     for name in ["?", "-1", "None", "none", " ", "unknown", "*"] {
-        let model = Sketch::new().input("x", DType::F32, &[name, name]).node("Relu", &["x"], &["y"]);
+        let model = Sketch::new().input("x", DType::F32, &[name, name]).text("y = Relu(x)");
         let model = model.output("y", DType::F32, &[name, name]).model();
         assert_eq!(shape_of(&model, &InferOptions::default(), "y"), "float32[x_0, x_1]", "{name:?}");
         let x = Tensor::zeros(DType::F32, gradus::Shape::new([2, 3]).unwrap()).unwrap();
@@ -42,10 +42,10 @@ fn names_that_say_nothing_are_no_names() {
     // A number in a name, and a name with a number, are names.
     for name in ["n", "unk__12", "None1", "1"] {
         let dims = vec![DeclaredDim::Symbol(name.into()); 2];
-        let mut sketch = Sketch::new().input("x", DType::F32, &["a", "b"]);
+        let mut sketch = Sketch::of("x: float32[a, b]");
         let id = sketch.0.reference("x");
         sketch.0.info(id).declared = Some(Type::Tensor(Some(DType::F32), Some(dims)));
-        let model = sketch.node("Relu", &["x"], &["y"]).output("y", DType::F32, &["a", "b"]).model();
+        let model = sketch.text("y = Relu(x); return y: float32[a, b]").model();
         let shape = shape_of(&model, &InferOptions::default(), "y").replace('\'', "");
         assert_eq!(shape, format!("float32[{name}, {name}]"));
     }
@@ -54,8 +54,8 @@ fn names_that_say_nothing_are_no_names() {
 /// A shape that is given takes the place of the declared one, with numbers as with names.
 #[test]
 fn given_shapes_take_the_place_of_declared_ones() {
-    let model = Sketch::new().input("x", DType::F32, &["1", "136", "6"]).node("Relu", &["x"], &["y"]);
-    let model = model.output("y", DType::F32, &["1", "136", "6"]).model();
+    let model = Sketch::of("x: float32[1, 136, 6]; y = Relu(x)");
+    let model = model.text("return y: float32[1, 136, 6]").model();
     let numbers = given(&model, &["1", "272", "6"]);
     let mut names = given(&model, &["1", "L", "6"]);
     names.sizes.dims.insert("L".to_owned(), 272);
@@ -80,20 +80,20 @@ fn failures_of_graphs_that_may_not_run_are_none_of_the_model() {
     };
     let plain =
         |name: &str| Sketch::nested().node("Relu", &["x"], &[name]).output(name, DType::F32, &["2"]).graph();
-    let model = || Sketch::new().input("x", DType::F32, &["2"]);
+    let model = || Sketch::of("x: float32[2]");
     let branches = || vec![("then_branch", failing("p")), ("else_branch", plain("q"))];
     let known = |holds: i64| {
-        let sketch = model().constant("a", Tensor::scalar(holds)).constant("b", Tensor::scalar(1i64));
-        sketch.node("Equal", &["a", "b"], &["c"]).with("If", &["c"], &["y"], branches())
+        let sketch = model().constant("a", Tensor::scalar(holds)).text("b = 1");
+        sketch.text("c = Equal(a, b)").with("If", &["c"], &["y"], branches())
     };
     let looped = |runs: i64| {
-        let body = Sketch::nested().input("i", DType::I64, &[]).input("go", DType::Bool, &[]);
-        let body = body.ints("index", &[2]).node("GatherElements", &["x", "index"], &["row"]);
-        let body = body.output("go", DType::Bool, &[]).output("row", DType::F32, &["1"]).graph();
+        let body = Sketch::nested().text("i: int64[]; go: bool[]");
+        let body = body.text("index = [2]; row = GatherElements(x, index)");
+        let body = body.text("return go: bool[]; return row: float32[1]").graph();
         let sketch = model().constant("runs", Tensor::scalar(runs));
         sketch.with("Loop", &["runs", ""], &["y"], vec![("body", body)])
     };
-    let by_input = model().input("c", DType::Bool, &[]).with("If", &["c"], &["y"], branches());
+    let by_input = model().text("c: bool[]").with("If", &["c"], &["y"], branches());
     for (what, sketch, problems) in [
         ("a branch that may run", by_input, 0),
         ("the branch that runs", known(1), 1),
@@ -116,23 +116,16 @@ fn what_runs_for_sizes_of_zero_is_no_contradiction() {
         let sketch = Sketch::new().input("a", DType::F32, inputs[0]).input("b", DType::F32, inputs[1]);
         sketch.with(name, &["a", "b"], &["y"], attributes)
     };
-    let reshaped = Sketch::new()
-        .input("a", DType::F32, &["n", "m", "3"])
-        .ints("first", &[0])
-        .ints("second", &[1])
-        .ints("rest", &[3])
-        .ints("target", &[0, 3, 3])
-        .node("Shape", &["a"], &["sizes"])
-        .node("Gather", &["sizes", "first"], &["rows"])
-        .node("Gather", &["sizes", "second"], &["columns"])
-        .node("Mul", &["rows", "columns"], &["count"])
-        .with("Concat", &["count", "rest"], &["flat"], vec![("axis", Content::Int(0))])
-        .node("Reshape", &["a", "flat"], &["t"])
-        .node("Reshape", &["t", "target"], &["y"]);
-    let split = Sketch::new().input("a", DType::F32, &["2*n"]).input("b", DType::F32, &["n"]);
-    let split = split.node("Shape", &["b"], &["size"]);
-    let split = split.with("Concat", &["size", "size", "size"], &["sizes"], vec![("axis", Content::Int(0))]);
-    let split = split.with("Split", &["a", "sizes"], &["y", "z", "w"], vec![("axis", Content::Int(0))]);
+    let reshaped = Sketch::of(
+        "a: float32[n, m, 3]; first = [0]; second = [1]; rest = [3]; target = [0, 3, 3];
+         sizes = Shape(a); rows = Gather(sizes, first); columns = Gather(sizes, second);
+         count = Mul(rows, columns); flat = Concat(count, rest, axis=0); t = Reshape(a, flat);
+         y = Reshape(t, target)",
+    );
+    let split = Sketch::of("a: float32[2*n]; b: float32[n]");
+    let split = split.text("size = Shape(b)");
+    let split = split.text("sizes = Concat(size, size, size, axis=0)");
+    let split = split.text("y, z, w = Split(a, sizes, axis=0)");
     for (what, sketch) in [
         ("Reshape", reshaped),
         ("MatMul", pairs("MatMul", [&["4", "2*n"], &["3*n", "5"]], vec![])),
@@ -156,8 +149,8 @@ fn what_runs_for_sizes_of_zero_is_no_contradiction() {
 /// A batch of 1 that a trace wrote into a Reshape.
 #[test]
 fn what_fits_meets_the_conditions() {
-    let sketch = Sketch::new().input("x", DType::F32, &["N", "3", "8"]).ints("flat", &[1, 24]);
-    let model = sketch.node("Reshape", &["x", "flat"], &["y"]).output("y", DType::F32, &["1", "24"]).model();
+    let sketch = Sketch::of("x: float32[N, 3, 8]; flat = [1, 24]");
+    let model = sketch.text("y = Reshape(x, flat); return y: float32[1, 24]").model();
     let inference = model.infer(&InferOptions::default()).unwrap();
     let conditions: Vec<_> = inference.conditions().iter().map(|of| &*of.text).collect();
     assert_eq!(conditions, ["N == 1"]);
@@ -166,8 +159,8 @@ fn what_fits_meets_the_conditions() {
     assert_eq!((fit.most, fit.limit.unwrap().0.as_str()), (Some(1), "N == 1"));
 
     // Multiples of 32 alone.
-    let sketch = Sketch::new().input("x", DType::F32, &["h"]).ints("rows", &[-1, 32]);
-    let model = sketch.node("Reshape", &["x", "rows"], &["y"]).output("y", DType::F32, &["", "32"]).model();
+    let sketch = Sketch::of("x: float32[h]; rows = [-1, 32]");
+    let model = sketch.text("y = Reshape(x, rows); return y: float32[, 32]").model();
     let mut cost = model.cost(&InferOptions::default()).unwrap();
     let fit = cost.fit(&model, 1000, Reuse::None).unwrap();
     assert_eq!((fit.most, fit.limit.unwrap().0.as_str()), (Some(96), "h%32 == 0"));
@@ -179,14 +172,11 @@ fn what_fits_meets_the_conditions() {
 /// The length of a mask follows from that of a cache, which only a node says.
 #[test]
 fn a_fit_names_the_link_between_sizes() {
-    let model = Sketch::new()
-        .input("past", DType::F32, &["past", "4"])
-        .input("new", DType::F32, &["1", "4"])
-        .input("mask", DType::F32, &["total", "4"])
-        .with("Concat", &["past", "new"], &["all"], vec![("axis", Content::Int(0))])
-        .node("Mul", &["all", "mask"], &["y"])
-        .output("y", DType::F32, &["", "4"])
-        .model();
+    let model = Sketch::of(
+        "past: float32[past, 4]; new: float32[1, 4]; mask: float32[total, 4];
+         all = Concat(past, new, axis=0); y = Mul(all, mask); return y: float32[, 4]",
+    )
+    .model();
     let error = model.cost(&InferOptions::default()).unwrap().fit(&model, 1 << 20, Reuse::None).unwrap_err();
     assert!(error.message().ends_with("or assume \"past + 1 == total\""), "{error}");
     let mut options = InferOptions::default();

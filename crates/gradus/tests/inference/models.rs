@@ -17,6 +17,7 @@ use gradus::{Dim, Fact, Limits, Model, OpenOptions};
 use serde_json::Value as Json;
 
 use crate::common::folder::models;
+use crate::common::sketch::Sketch;
 
 /// Outcomes of the outputs of all nodes.
 #[derive(Debug, Default)]
@@ -299,20 +300,25 @@ fn damaged_models_are_inferred_without_a_panic() {
     assert!(inferred > 100, "{inferred} damaged models could be read");
 }
 
+/// The model of a sketch, with the output `y`, as it is before it is written to a file.
+fn unwritten(mut sketch: Sketch) -> Model {
+    sketch.0.output("y");
+    let mut source = graph::Model::new(Standard::Onnx);
+    source.opsets = vec![("".into(), 18)];
+    source.graph = sketch.0.finish().unwrap();
+    Model::from_source(source)
+}
+
+/// The type of `y`.
+fn told(model: &Model) -> String {
+    let inference = model.infer(&InferOptions::default()).unwrap();
+    inference.describe(inference.fact(model.value("y").unwrap()))
+}
+
 #[test]
 fn parts_below_zero_are_wrong_before_a_run_as_in_one() {
-    for sizes in [[5i64, -1], [-1, 5]] {
-        let mut builder = Builder::new("parts");
-        let x = builder.define("x", Origin::Input).unwrap();
-        builder.info(x).declared =
-            Some(Type::Tensor(Some(gradus::DType::I64), Some(vec![DeclaredDim::Known(4)])));
-        builder.constant("sizes", gradus::Tensor::vector(&sizes).into()).unwrap();
-        builder.apply("split", "Split", 18, &["x", "sizes"], &["a", "b"], vec![]).unwrap();
-        builder.output("a");
-        let mut model = graph::Model::new(Standard::Onnx);
-        model.opsets = vec![("".into(), 18)];
-        model.graph = builder.finish().unwrap();
-        let model = Model::from_source(model);
+    for sizes in ["[5, -1]", "[-1, 5]"] {
+        let model = unwritten(Sketch::of(&format!("x: int64[4]; sizes = {sizes}; y, z = Split(x, sizes)")));
         let inference = model.infer(&InferOptions::default()).unwrap();
         assert_eq!(inference.problems().len(), 1, "{:?}", inference.problems());
         assert!(model.run([("x", gradus::Tensor::vector(&[1i64, 2, 3, 4]))]).is_err());
@@ -322,45 +328,19 @@ fn parts_below_zero_are_wrong_before_a_run_as_in_one() {
 /// Repeats of one axis, as exporters write `repeat_interleave`.
 #[test]
 fn elements_of_one_hot_are_known_by_their_indices() {
-    for (index, wanted) in [(1i64, "[batch, n*n]"), (-2, "[batch*n, n]"), (5, "[batch, n]")] {
-        let mut builder = Builder::new("repeats");
-        let x = builder.define("x", Origin::Input).unwrap();
-        let sizes = ["batch", "n"].map(|name| DeclaredDim::Symbol(name.into()));
-        builder.info(x).declared = Some(Type::Tensor(Some(gradus::DType::F32), Some(sizes.into())));
-        builder.constant("index", gradus::Tensor::scalar(index).into()).unwrap();
-        builder.constant("depth", gradus::Tensor::scalar(2i64).into()).unwrap();
-        builder.constant("one", gradus::Tensor::vector(&[1i64]).into()).unwrap();
-        builder.apply("", "Shape", 15, &["x"], &["n"], vec![("start", Content::Int(1))]).unwrap();
-        builder.apply("", "Concat", 13, &["one", "n"], &["both"], vec![("axis", Content::Int(0))]).unwrap();
-        builder.apply("", "OneHot", 11, &["index", "depth", "both"], &["repeats"], vec![]).unwrap();
-        builder.apply("", "Tile", 13, &["x", "repeats"], &["y"], vec![]).unwrap();
-        builder.output("y");
-        let mut source = graph::Model::new(Standard::Onnx);
-        source.opsets = vec![("".into(), 18)];
-        source.graph = builder.finish().unwrap();
-        let model = Model::from_source(source);
-        let inference = model.infer(&InferOptions::default()).unwrap();
-        let told = inference.describe(inference.fact(model.value("y").unwrap()));
+    for (index, wanted) in [(1, "[batch, n*n]"), (-2, "[batch*n, n]"), (5, "[batch, n]")] {
+        let told = told(&unwritten(Sketch::of(&format!(
+            "x: float32[batch, n]; index = {index}; depth = 2; one = [1]; n = Shape(x, start=1);
+             both = Concat(one, n, axis=0); repeats = OneHot(index, depth, both); y = Tile(x, repeats)"
+        ))));
         assert!(told.contains(wanted), "{told} of index {index}, expected {wanted}");
     }
 }
 
-/// The type of a tensor whose shape is computed from the sizes of `x`.
-fn of_sizes(write: impl FnOnce(&mut Builder)) -> String {
-    let mut builder = Builder::new("sizes");
-    let x = builder.define("x", Origin::Input).unwrap();
-    let sizes = ["batch", "n"].map(|name| DeclaredDim::Symbol(name.into()));
-    builder.info(x).declared = Some(Type::Tensor(Some(gradus::DType::F32), Some(sizes.into())));
-    builder.apply("", "Shape", 15, &["x"], &["sizes"], vec![]).unwrap();
-    write(&mut builder);
-    builder.apply("", "ConstantOfShape", 9, &["target"], &["y"], vec![]).unwrap();
-    builder.output("y");
-    let mut source = graph::Model::new(Standard::Onnx);
-    source.opsets = vec![("".into(), 18)];
-    source.graph = builder.finish().unwrap();
-    let model = Model::from_source(source);
-    let inference = model.infer(&InferOptions::default()).unwrap();
-    inference.describe(inference.fact(model.value("y").unwrap()))
+/// The type of a tensor whose shape, `target`, is computed from the sizes of `x`.
+fn of_sizes(statements: &str) -> String {
+    let sketch = Sketch::of("x: float32[batch, n]; sizes = Shape(x)").text(statements);
+    told(&unwritten(sketch.text("y = ConstantOfShape(target)")))
 }
 
 /// TensorFlow splits pairs of pads, which dilated convolutions compute from sizes.
@@ -369,66 +349,36 @@ fn parts_of_sizes_are_known_along_any_axis() {
     for (axis, part, wanted) in
         [(1, "a", "[1, batch]"), (1, "b", "[2, n]"), (0, "a", "[1, 2]"), (0, "b", "[batch, n]")]
     {
-        let told = of_sizes(|builder| {
-            for (name, list) in [("row", &[1i64, 2][..]), ("zero", &[0]), ("flat", &[-1])] {
-                builder.constant(name, gradus::Tensor::vector(list).into()).unwrap();
-            }
-            builder.apply("", "Unsqueeze", 13, &["row", "zero"], &["first"], vec![]).unwrap();
-            builder.apply("", "Unsqueeze", 13, &["sizes", "zero"], &["second"], vec![]).unwrap();
-            let rows = vec![("axis", Content::Int(0))];
-            builder.apply("", "Concat", 13, &["first", "second"], &["both"], rows).unwrap();
-            let along = vec![("axis", Content::Int(axis)), ("num_outputs", Content::Int(2))];
-            builder.apply("", "Split", 18, &["both"], &["a", "b"], along).unwrap();
-            builder.apply("", "Reshape", 14, &[part, "flat"], &["target"], vec![]).unwrap();
-        });
+        let told = of_sizes(&format!(
+            "row = [1, 2]; zero = [0]; flat = [-1]; first = Unsqueeze(row, zero);
+             second = Unsqueeze(sizes, zero); both = Concat(first, second, axis=0);
+             a, b = Split(both, axis={axis}, num_outputs=2); target = Reshape({part}, flat)"
+        ));
         assert!(told.contains(wanted), "{told} of part {part} along axis {axis}, expected {wanted}");
     }
 }
 
 #[test]
 fn padded_sizes_are_known() {
-    for (pads, value, wanted) in [
-        (&[1i64, 0][..], Some(7i64), "[7, batch, n]"),
-        (&[2, -1], Some(1), "[1, 1, batch]"),
-        (&[0, 0], None, "[batch, n]"),
+    for (pads, wanted) in [
+        ("value = 7; pads = [1, 0]; target = Pad(sizes, pads, value)", "[7, batch, n]"),
+        ("value = 1; pads = [2, -1]; target = Pad(sizes, pads, value)", "[1, 1, batch]"),
+        ("pads = [0, 0]; target = Pad(sizes, pads)", "[batch, n]"),
     ] {
-        let told = of_sizes(|builder| {
-            builder.constant("pads", gradus::Tensor::vector(pads).into()).unwrap();
-            if let Some(value) = value {
-                builder.constant("value", gradus::Tensor::scalar(value).into()).unwrap();
-            }
-            let inputs: &[&str] =
-                if value.is_some() { &["sizes", "pads", "value"] } else { &["sizes", "pads"] };
-            builder.apply("", "Pad", 18, inputs, &["target"], vec![]).unwrap();
-        });
-        assert!(told.contains(wanted), "{told} with pads {pads:?}, expected {wanted}");
+        let told = of_sizes(pads);
+        assert!(told.contains(wanted), "{told} with {pads}, expected {wanted}");
     }
 }
 
 /// The shape of `x[start:]`, and what is assumed, where `x` has an axis and `start` is computed
 /// from axes of other inputs.
 fn slice_from(axis: &str, start: &[(&str, i64)]) -> (String, Vec<String>) {
-    let mut builder = Builder::new("slices");
-    let inputs = ["x", "a"].map(|name| builder.define(name, Origin::Input).unwrap());
-    for (input, size) in inputs.into_iter().zip([axis, "n"]) {
-        let sizes = vec![DeclaredDim::Symbol(size.into())];
-        builder.info(input).declared = Some(Type::Tensor(Some(gradus::DType::I64), Some(sizes)));
+    let mut sketch = Sketch::of(&format!("x: int64[{axis}]; a: int64[n]; s0 = Shape(a)"));
+    for (i, (operator, operand)) in start.iter().enumerate() {
+        sketch = sketch.text(&format!("c{i} = [{operand}]; s{} = {operator}(s{i}, c{i})", i + 1));
     }
-    builder.apply("", "Shape", 15, &["a"], &["s0"], vec![]).unwrap();
-    let mut last = "s0".to_owned();
-    for (i, &(operator, operand)) in start.iter().enumerate() {
-        let (by, next) = (format!("c{i}"), format!("s{}", i + 1));
-        builder.constant(&by, gradus::Tensor::vector(&[operand]).into()).unwrap();
-        builder.apply("", operator, 14, &[&last, &by], &[&next], vec![]).unwrap();
-        last = next;
-    }
-    builder.constant("end", gradus::Tensor::vector(&[i64::MAX]).into()).unwrap();
-    builder.apply("slice", "Slice", 13, &["x", &last, "end"], &["y"], vec![]).unwrap();
-    builder.output("y");
-    let mut source = graph::Model::new(Standard::Onnx);
-    source.opsets = vec![("".into(), 18)];
-    source.graph = builder.finish().unwrap();
-    let model = Model::from_source(source);
+    let last = start.len();
+    let model = unwritten(sketch.text(&format!("end = [9223372036854775807]; y = Slice(x, s{last}, end)")));
     let inference = model.infer(&InferOptions::default()).unwrap();
     let assumed = inference.conditions().iter().map(|assumed| assumed.text.clone());
     (inference.describe(inference.fact(model.value("y").unwrap())), assumed.collect())
@@ -514,23 +464,12 @@ fn quotients_are_not_known_for_a_handful_of_sizes_only() {
         // 10066330/2^25: a quotient above 3 may be rounded to an integer that it does not have.
         (0.3, "float32[Cast]", &["n <= 16777216"]),
     ] {
-        let mut builder = Builder::new("steps");
-        let x = builder.define("x", Origin::Input).unwrap();
-        let sizes = vec![DeclaredDim::Symbol("n".into())];
-        builder.info(x).declared = Some(Type::Tensor(Some(gradus::DType::F32), Some(sizes)));
-        builder.constant("divisor", gradus::Tensor::scalar(divisor).into()).unwrap();
-        let to = |dtype| vec![("to", Content::Int(dtype))];
-        builder.apply("", "Shape", 15, &["x"], &["n"], vec![]).unwrap();
-        builder.apply("", "Cast", 13, &["n"], &["float"], to(1)).unwrap();
-        builder.apply("", "Div", 14, &["float", "divisor"], &["quotient"], vec![]).unwrap();
-        builder.apply("", "Ceil", 13, &["quotient"], &["up"], vec![]).unwrap();
-        builder.apply("", "Cast", 13, &["up"], &["size"], to(7)).unwrap();
-        builder.apply("", "ConstantOfShape", 9, &["size"], &["y"], vec![]).unwrap();
-        builder.output("y");
-        let mut source = graph::Model::new(Standard::Onnx);
-        source.opsets = vec![("".into(), 18)];
-        source.graph = builder.finish().unwrap();
-        let model = Model::from_source(source);
+        let sketch = Sketch::of("x: float32[n]; n = Shape(x); float = Cast(n, to=1)")
+            .constant("divisor", gradus::Tensor::scalar(divisor));
+        let model = unwritten(sketch.text(
+            "quotient = Div(float, divisor); up = Ceil(quotient); size = Cast(up, to=7);
+             y = ConstantOfShape(size)",
+        ));
         let inference = model.infer(&InferOptions::default()).unwrap();
         let rests = inference.conditions().iter().filter(|of| of.rests);
         let told = rests.map(|of| of.text.clone()).collect::<Vec<_>>();
@@ -543,27 +482,14 @@ fn quotients_are_not_known_for_a_handful_of_sizes_only() {
 /// `paddle2onnx` takes the larger of sizes and -1 in floats.
 #[test]
 fn larger_and_smaller_floats_are_sizes() {
-    let mut builder = Builder::new("sizes");
-    let x = builder.define("x", Origin::Input).unwrap();
-    let sizes = vec![DeclaredDim::Symbol("n".into()), DeclaredDim::Known(1)];
-    builder.info(x).declared = Some(Type::Tensor(Some(gradus::DType::F32), Some(sizes)));
-    builder.constant("least", gradus::Tensor::vector(&[-1f32, 5.0]).into()).unwrap();
-    builder.constant("most", gradus::Tensor::vector(&[1e6f32, 4.0]).into()).unwrap();
-    let to = |dtype| vec![("to", Content::Int(dtype))];
-    builder.apply("", "Shape", 15, &["x"], &["shape"], vec![]).unwrap();
-    builder.apply("", "Cast", 13, &["shape"], &["floats"], to(1)).unwrap();
-    builder.apply("", "Max", 13, &["floats", "least"], &["larger"], vec![]).unwrap();
-    builder.apply("", "Min", 13, &["most", "larger"], &["smaller"], vec![]).unwrap();
-    builder.apply("", "Cast", 13, &["smaller"], &["size"], to(7)).unwrap();
-    builder.apply("", "ConstantOfShape", 9, &["size"], &["y"], vec![]).unwrap();
-    builder.output("y");
-    let mut source = graph::Model::new(Standard::Onnx);
-    source.opsets = vec![("".into(), 18)];
-    source.graph = builder.finish().unwrap();
-    let model = Model::from_source(source);
-    let inference = model.infer(&InferOptions::default()).unwrap();
-    let shape = inference.describe(inference.fact(model.value("y").unwrap()));
-    assert_eq!(shape, "float32[min(n, 1000000), 4]");
+    let sketch = Sketch::of("x: float32[n, 1]; shape = Shape(x); floats = Cast(shape, to=1)")
+        .constant("least", gradus::Tensor::vector(&[-1f32, 5.0]))
+        .constant("most", gradus::Tensor::vector(&[1e6f32, 4.0]));
+    let model = unwritten(sketch.text(
+        "larger = Max(floats, least); smaller = Min(most, larger); size = Cast(smaller, to=7);
+         y = ConstantOfShape(size)",
+    ));
+    assert_eq!(told(&model), "float32[min(n, 1000000), 4]");
 }
 
 /// Operators of an IR that declares no types, on inputs of unknown rank: the types of their outputs

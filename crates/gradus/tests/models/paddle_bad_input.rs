@@ -154,7 +154,7 @@ fn damaged_programs_of_pir_are_refused() {
             "more elements than memory",
             &of(&[&FULL.replace("\"D\":[1]}", "\"D\":[4611686018427387904]}"), &fetch(1)]),
             Kind::Limit,
-            "node 0 (paddle full-3): node 0 (onnx ConstantOfShape-25): cannot allocate: number of bytes beside the 24 in use is 129127208515966861440, expected at most 4294967296 (--max-bytes)",
+            "node 0 (paddle full-3): node 0 (onnx ConstantOfShape-25): cannot allocate: number of bytes next to the 24 in use is 129127208515966861440, expected at most 4294967296 (--max-bytes)",
         ),
         case(
             "an operator that is not run",

@@ -118,34 +118,28 @@ fn says(sketch: Sketch, expected: &[(&str, &str)]) {
 
 /// The sizes of an input `x`, `a` by `b`, as numbers `a` and `b`.
 fn sizes() -> Sketch {
-    Sketch::new()
-        .input("x", DType::F32, &["a", "b"])
-        .constant("first", Tensor::scalar(0i64))
-        .constant("second", Tensor::scalar(1i64))
-        .constant("two", Tensor::scalar(2i64))
-        .node("Shape", &["x"], &["shape"])
-        .node("Gather", &["shape", "first"], &["a"])
-        .node("Gather", &["shape", "second"], &["b"])
+    Sketch::of(
+        "x: float32[a, b]; first = 0; second = 1; two = 2; shape = Shape(x);
+         a = Gather(shape, first); b = Gather(shape, second)",
+    )
 }
 
 #[test]
 fn conditions_are_about_sizes_where_sizes_decide() {
-    let product = sizes().node("Mul", &["a", "b"], &["y"]).output("y", DType::I64, &[]);
+    let product = sizes().text("y = Mul(a, b); return y: int64[]");
     says(product, &[("64-bit-integers-in-32-bits", "a*b >= 2147483648")]);
-    let half = sizes().node("Div", &["a", "two"], &["y"]).output("y", DType::I64, &[]);
+    let half = sizes().text("y = Div(a, two); return y: int64[]");
     says(half, &[("integer-division-in-float32", "a >= 16777217")]);
-    let ratio = sizes().node("Div", &["two", "b"], &["y"]).output("y", DType::I64, &[]);
+    let ratio = sizes().text("y = Div(two, b); return y: int64[]");
     says(ratio, &[("integer-division-by-zero", "b == 0"), ("integer-division-in-float32", "b >= 16777217")]);
 }
 
 #[test]
 fn positions_beyond_a_table_are_out_of_range() {
-    let table = sizes()
-        .constant("one", Tensor::scalar(1i64))
-        .input("table", DType::F32, &["512", "8"])
-        .node("Range", &["first", "b", "one"], &["places"])
-        .node("Gather", &["table", "places"], &["y"])
-        .output("y", DType::F32, &[]);
+    let table = sizes().text(
+        "one = 1; table: float32[512, 8]; places = Range(first, b, one);
+         y = Gather(table, places); return y: float32[]",
+    );
     let large = ("64-bit-operands-in-32-bits", "b >= 2147483648");
     says(table, &[large, ("gather-out-of-range", "b - 1 >= 512")]);
 }
@@ -154,11 +148,9 @@ fn positions_beyond_a_table_are_out_of_range() {
 fn ranges_of_float32_differ_from_the_first_element_that_may_be_rounded() {
     let range = |step: f32| {
         sizes()
-            .constant("start", Tensor::scalar(0f32))
+            .text("start = 0.0")
             .constant("step", Tensor::scalar(step))
-            .with("Cast", &["b"], &["limit"], vec![("to", Content::Int(1))])
-            .node("Range", &["start", "limit", "step"], &["y"])
-            .output("y", DType::F32, &[])
+            .text("limit = Cast(b, to=1); y = Range(start, limit, step); return y: float32[]")
     };
     says(range(1.0), &[("range-of-float32", "b >= 16777217")]);
     says(range(0.1), &[("range-of-float32", "an element or a quotient is rounded")]);
@@ -168,23 +160,19 @@ fn ranges_of_float32_differ_from_the_first_element_that_may_be_rounded() {
 fn pads_that_are_too_few_are_no_reason_to_stop() {
     let ints = |list: &[i64]| Content::Ints(list.to_vec().into());
     let attributes = vec![("kernel_shape", ints(&[2])), ("pads", ints(&[])), ("ceil_mode", Content::Int(1))];
-    let pool = Sketch::new()
-        .input("x", DType::F32, &["1", "1", "5"])
+    let pool = Sketch::of("x: float32[1, 1, 5]")
         .with("MaxPool", &["x"], &["y"], attributes)
-        .output("y", DType::F32, &[]);
+        .text("return y: float32[]");
     let found = pool.model().portability(&InferOptions::default());
     assert!(found.is_err() || !found.unwrap().differences.is_empty());
 }
 
 #[test]
 fn nodes_of_inner_graphs_are_named_with_those_around_them() {
-    let branch =
-        || Sketch::nested().node("Relu", &["x"], &["inner"]).output("inner", DType::F32, &[]).graph();
-    let model = Sketch::new()
-        .input("x", DType::F32, &["n"])
-        .input("which", DType::Bool, &[])
+    let branch = || Sketch::nested().text("inner = Relu(x); return inner: float32[]").graph();
+    let model = Sketch::of("x: float32[n]; which: bool[]")
         .with("If", &["which"], &["y"], vec![("then_branch", branch()), ("else_branch", branch())])
-        .output("y", DType::F32, &["n"])
+        .text("return y: float32[n]")
         .model();
     let found = differences(&model);
     assert_eq!(found.len(), 2);
@@ -208,9 +196,7 @@ fn ranges_of_known_arguments_name_the_programs_that_are_not_exact() {
     let sketch = Sketch::new()
         .constant("start", Tensor::scalar(16_777_210f32))
         .constant("limit", Tensor::scalar(16_777_222f32))
-        .constant("step", Tensor::scalar(1f32))
-        .node("Range", &["start", "limit", "step"], &["y"])
-        .output("y", DType::F32, &[]);
+        .text("step = 1.0; y = Range(start, limit, step); return y: float32[]");
     let found = differences(&sketch.model());
     let programs: Vec<_> = found[0].sequences.iter().map(|(program, _)| *program).collect();
     assert!(programs.contains(&"onnxruntime") && !programs.contains(&"exact"), "{programs:?}");
@@ -219,14 +205,13 @@ fn ranges_of_known_arguments_name_the_programs_that_are_not_exact() {
 /// A range of the size of an input, by steps of a tenth.
 fn range_of_sizes() -> Model {
     let scalar = |number: f32| Tensor::scalar(number);
-    Sketch::new()
-        .input("x", DType::F32, &["n"])
+    Sketch::of("x: float32[n]")
         .constant("start", scalar(0.0))
         .constant("step", scalar(0.1))
-        .node("Size", &["x"], &["size"])
-        .with("Cast", &["size"], &["limit"], vec![("to", Content::Int(1))])
-        .node("Range", &["start", "limit", "step"], &["y"])
-        .output("y", DType::F32, &["m"])
+        .text(
+            "size = Size(x); limit = Cast(size, to=1); y = Range(start, limit, step);
+             return y: float32[m]",
+        )
         .model()
 }
 
@@ -250,20 +235,13 @@ fn sequences_are_compared_where_sizes_are_given() {
 
 #[test]
 fn sequences_within_loops_are_compared() {
-    let body = Sketch::nested()
-        .input("i", DType::I64, &[])
-        .input("go", DType::Bool, &[])
-        .constant("start", Tensor::scalar(0f32))
-        .constant("limit", Tensor::scalar(1f32))
-        .constant("step", Tensor::scalar(0.1f32))
-        .node("Identity", &["go"], &["on"])
-        .node("Range", &["start", "limit", "step"], &["y"])
-        .output("on", DType::Bool, &[])
-        .output("y", DType::F32, &["m"]);
-    let model = Sketch::new()
-        .input("trips", DType::I64, &[])
+    let body = Sketch::nested().text(
+        "i: int64[]; go: bool[]; start = 0.0; limit = 1.0; step = 0.1; on = Identity(go);
+         y = Range(start, limit, step); return on: bool[]; return y: float32[m]",
+    );
+    let model = Sketch::of("trips: int64[]")
         .with("Loop", &["trips", ""], &["all"], vec![("body", body.graph())])
-        .output("all", DType::F32, &["n", "m"])
+        .text("return all: float32[n, m]")
         .model();
     let sequences = model.sequences(&InferOptions::default()).unwrap();
     let [sequence] = &sequences[..] else { panic!("{} sequences", sequences.len()) };
@@ -297,7 +275,7 @@ fn scales_at_which_other_elements_are_taken_are_told() {
                     .input("x", DType::F32, &["1", "1", size])
                     .constant("scales", Tensor::vector(&[1f32, 1.0, scale.parse().unwrap()]))
                     .with("Resize", &["x", "", "scales"], &["y"], attributes)
-                    .output("y", DType::F32, &[])
+                    .text("return y: float32[]")
                     .model();
                 let differs = |rule: &Rule| rule.results[0] != rule.results[2];
                 differences(&model).iter().any(|found| differs(found.rule))

@@ -4,7 +4,7 @@
 use gradus::fold::FoldOptions;
 use gradus::graph::Content;
 use gradus::infer::InferOptions;
-use gradus::{DType, Model, RunOptions, Tensor};
+use gradus::{Model, RunOptions, Tensor};
 
 use crate::common::sketch::Sketch;
 
@@ -17,8 +17,7 @@ fn model(own: Option<f32>) -> Model {
     Sketch::new()
         .with("RandomUniform", &[], &["a"], [shape()].into_iter().chain(seed).collect())
         .with("RandomUniform", &[], &["b"], vec![shape(), ("dtype", Content::Int(11))])
-        .output("a", DType::F32, &["2", "3"])
-        .output("b", DType::F64, &["2", "3"])
+        .text("return a: float32[2, 3]; return b: float64[2, 3]")
         .model()
 }
 
@@ -84,10 +83,9 @@ fn results_of_chance_are_no_constants() {
 fn training_drops_elements_and_scales_the_others() {
     let model = Sketch::new()
         .constant("x", Tensor::vector(&[3f32; 1000]))
-        .constant("ratio", Tensor::scalar(0.25f32))
+        .text("ratio = 0.25")
         .constant("training", Tensor::scalar(gradus::element::Bool::from(true)))
-        .node("Dropout", &["x", "ratio", "training"], &["y"])
-        .output("y", DType::F32, &["1000"])
+        .text("y = Dropout(x, ratio, training); return y: float32[1000]")
         .model();
     let outputs = model.run(NO_INPUTS).unwrap();
     let y = outputs[0].tensor().unwrap().elements::<f32>().unwrap().to_vec();
@@ -106,8 +104,7 @@ fn samples_follow_the_probabilities() {
                 .reshaped(gradus::Shape::new([1, 3]).unwrap())
                 .unwrap(),
         )
-        .with("Multinomial", &["x"], &["y"], vec![("sample_size", Content::Int(4000))])
-        .output("y", DType::I32, &["1", "4000"])
+        .text("y = Multinomial(x, sample_size=4000); return y: int32[1, 4000]")
         .model();
     let outputs = model.run(NO_INPUTS).unwrap();
     let y = outputs[0].tensor().unwrap().to_i64().unwrap();

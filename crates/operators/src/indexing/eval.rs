@@ -76,7 +76,7 @@ fn pointed(cx: &EvalContext<'_>, data: &Tensor, indices: &Tensor, axis: i64) -> 
     let each = positions(indices.shape().dims()).zip(cx.integers(1)?).map(|(mut position, index)| {
         position[axis] = indices::index(index, dims[axis])?;
         if position.iter().zip(dims).any(|(index, size)| index >= size) {
-            let wanted = format!("at most {} beside axis {axis}", data.shape());
+            let wanted = format!("at most {} outside axis {axis}", data.shape());
             return Err(errors::shape("shape of the indices", indices.shape(), wanted));
         }
         Ok(flat_index(&position, dims))

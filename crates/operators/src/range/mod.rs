@@ -10,7 +10,7 @@ use gradus_core::convert::truncated;
 /// limit, span, indices and elements are multiples of one power of two, at most 1, and have 24
 /// bits. Nothing if start or step has no such power.
 pub fn exact_length(start: f64, step: f64) -> Option<i64> {
-    const MOST: i64 = 1 << 24;
+    const MAX_EXACT: i64 = 1 << 24;
     let multiples = (0..=24).find_map(|bits| {
         let scale = f64::from(1u32 << bits);
         let [start, step] = [start, step].map(|x| (x * scale).abs());
@@ -19,5 +19,5 @@ pub fn exact_length(start: f64, step: f64) -> Option<i64> {
         whole(start).zip(whole(step))
     });
     let (start, step) = multiples.filter(|&(_, step)| step > 0)?;
-    Some((MOST - start) / step)
+    Some((MAX_EXACT - start) / step)
 }

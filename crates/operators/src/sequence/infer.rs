@@ -118,7 +118,7 @@ pub fn at(cx: &mut InferContext<'_, '_>) -> InferResult {
 /// Fact of `SplitToSequence`: a sequence of slices along the axis.
 pub fn split_to_sequence(cx: &mut InferContext<'_, '_>) -> InferResult {
     /// Maximum number of items that are known one by one.
-    const MOST: i64 = 256;
+    const MAX_KNOWN: i64 = 256;
     let dims = cx.dims(0)?;
     let axis = indices::axis(cx.attributes.int_or("axis", 0)?, dims.len())?;
     let dtype = cx.dtype(0);
@@ -136,7 +136,7 @@ pub fn split_to_sequence(cx: &mut InferContext<'_, '_>) -> InferResult {
         let size = cx.attributes.flag("keepdims", true)?.then_some(Dim::ONE);
         let items = dims[axis]
             .known()
-            .filter(|&len| len <= MOST)
+            .filter(|&len| len <= MAX_KNOWN)
             .map(|len| (0..len).map(|_| part(size)).collect::<Vec<_>>());
         return Ok(vec![Fact::Sequence(Arc::new(SequenceFact { each: part(size), len: dims[axis], items }))]);
     }
@@ -169,12 +169,12 @@ pub fn split_to_sequence(cx: &mut InferContext<'_, '_>) -> InferResult {
                 let each = part(Some(size));
                 let items = len
                     .known()
-                    .filter(|&len| len <= MOST)
+                    .filter(|&len| len <= MAX_KNOWN)
                     .map(|len| (0..len).map(|_| each.clone()).collect());
                 return Ok(vec![Fact::Sequence(Arc::new(SequenceFact { each, len, items }))]);
             }
             if let (Some(len), Dim::Known(whole), Dim::Known(size)) =
-                (len.known().filter(|&len| len <= MOST), dims[axis], size)
+                (len.known().filter(|&len| len <= MAX_KNOWN), dims[axis], size)
             {
                 let items = (0..len).map(|i| part(Some(Dim::Known(size.min(whole - i * size))))).collect();
                 return Ok(vec![sequence(cx, items, dtype)]);

@@ -22,7 +22,7 @@ use crate::fact::{Fact, TensorFact};
 use crate::{errors, indices};
 
 /// Maximum number of parts of a tensor that become a value each.
-const MOST: i64 = 1024;
+const MAX_PARTS: i64 = 1024;
 
 /// The caveat for sequences whose items are slices of a tensor.
 pub const ONE_SHAPE: &str = "the items of a sequence must have one shape";
@@ -410,7 +410,8 @@ pub fn split(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
         Some(known) if scalar => size.and_then(|size| {
             let each = known[0];
             let count = size / each + i64::from(size % each != 0);
-            (count <= MOST).then(|| (0..count).map(|part| each.min(size - part * each)).collect::<Vec<_>>())
+            (count <= MAX_PARTS)
+                .then(|| (0..count).map(|part| each.min(size - part * each)).collect::<Vec<_>>())
         }),
         known => known,
     };

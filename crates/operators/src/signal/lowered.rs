@@ -46,7 +46,7 @@ pub fn window(l: &mut Lowering<'_>, factors: Cosines) -> Result<Vec<LoweredValue
 }
 
 /// The largest number of elements of a matrix.
-const MOST: usize = 1 << 24;
+const MAX_ELEMENTS: usize = 1 << 24;
 
 /// A transform of one axis.
 struct Transform {
@@ -73,11 +73,11 @@ impl Transform {
     fn sizes(&self) -> Result<[usize; 2]> {
         let [bins, parts] = self.result();
         let sizes = [self.given.saturating_mul(self.parts), bins.saturating_mul(parts)];
-        if self.len > 0 && sizes[0].checked_mul(sizes[1]).is_some_and(|count| count <= MOST) {
+        if self.len > 0 && sizes[0].checked_mul(sizes[1]).is_some_and(|count| count <= MAX_ELEMENTS) {
             return Ok(sizes);
         }
         let [rows, columns] = sizes;
-        let (most, sizes) = (format_args!("at most {MOST}"), format_args!("{rows} x {columns}"));
+        let (most, sizes) = (format_args!("at most {MAX_ELEMENTS}"), format_args!("{rows} x {columns}"));
         Err(cannot(format!("cannot convert: elements of a matrix are {sizes}, expected {most}")))
     }
 

@@ -20,8 +20,8 @@ use crate::lowering::int;
 use crate::op::EvalContext;
 use crate::windows::convolutions::add_bias;
 
-/// Maximum of elements of a window, and windows whose places are listed.
-const MOST: i64 = 1 << 16;
+/// Maximum number of elements of a window, and of windows whose places are listed.
+const MAX_TAPS: i64 = 1 << 16;
 
 /// `DeformConv` of images in operator sets that lack it: the elements at the positions of each
 /// window become channels, of which a convolution by kernels of one element is the sum.
@@ -36,8 +36,8 @@ pub fn deform_conv_lowered(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Re
         return Err(not_known("sizes of the weights of DeformConv of an image"));
     };
     let taps_count = height.saturating_mul(width);
-    if !(0..=MOST).contains(&taps_count) {
-        let most = format_args!("at most {MOST}");
+    if !(0..=MAX_TAPS).contains(&taps_count) {
+        let most = format_args!("at most {MAX_TAPS}");
         return Err(cannot(format!(
             "cannot convert: elements of a window are {taps_count}, expected {most}"
         )));
@@ -75,7 +75,7 @@ pub fn deform_conv_lowered(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Re
     let of_images = cx.sizes(images)?;
     let known =
         windows.and_then(|dims| Some([dims.get(2).copied().flatten()?, dims.get(3).copied().flatten()?]));
-    let known = known.filter(|[rows, columns]| (0..=MOST).contains(&rows.saturating_mul(*columns)));
+    let known = known.filter(|[rows, columns]| (0..=MAX_TAPS).contains(&rows.saturating_mul(*columns)));
     let indices = if let Some([rows, columns]) = known {
         [
             cx.list(&(0..rows * columns).map(|at| at / columns).collect::<Vec<_>>()),

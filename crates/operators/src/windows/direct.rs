@@ -22,7 +22,7 @@ use crate::windows::convolutions::{Columns, Convolution};
 const FEW: usize = 4;
 
 /// Maximum number of elements of a written plane: those of larger ones leave the second cache.
-const MOST: usize = 1 << 17;
+const MAX_PLANE: usize = 1 << 17;
 
 /// How planes are written, and where in them the taps lie.
 pub(super) struct PlaneLayout {
@@ -114,7 +114,7 @@ impl PlaneLayout {
     /// filters, and a plane stays in the second cache.
     pub(super) fn is_direct(&self, convolution: &Convolution) -> bool {
         let few = convolution.filters / convolution.groups < FEW;
-        convolution.groups > 1 && few && self.all <= MOST
+        convolution.groups > 1 && few && self.all <= MAX_PLANE
     }
 
     /// The place of the first window of each line.

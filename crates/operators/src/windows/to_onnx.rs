@@ -117,7 +117,7 @@ fn convolution(
 /// bias.
 pub fn binary_conv(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     /// Integers up to this one are exact in float32.
-    const MOST: f64 = 16_777_216.0;
+    const MAX_EXACT: f64 = 16_777_216.0;
     let pad = f64::from(l.attributes.float("pad_value")?.unwrap_or(0.0));
     let (dtype, weights) = (l.dtype_of(0)?, l.known(1)?.ok_or_else(|| l.unknown("value of input 1"))?);
     let sign = |bit: Number| if nearest_f64(bit) > 0.0 { 1 } else { -1 };
@@ -126,7 +126,7 @@ pub fn binary_conv(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let sums = signs.chunks(each).map(|filter| pad * nearest_f64(Number::Int(filter.iter().sum())));
     let bias: Vec<_> = sums.map(Number::Float).collect();
     let largest = (1.0 + pad.abs()) * gradus_core::convert::float_of(each);
-    if pad.fract() != 0.0 || 2.0 * largest > MOST || !matches!(dtype, DType::F32 | DType::F64) {
+    if pad.fract() != 0.0 || 2.0 * largest > MAX_EXACT || !matches!(dtype, DType::F32 | DType::F64) {
         l.rounding(caveats::ORDER);
     }
     let shape = Shape::new(vec![bias.len()])?;
@@ -267,7 +267,7 @@ fn pool(l: &mut Lowering<'_>) -> Result<(NewAttributes, LoweredValue)> {
             _ => None,
         };
         if let Some(of) = of {
-            let why = format!("the last window starts behind the padded data, where no {of} is defined");
+            let why = format!("the last window starts after the padded data, where no {of} is defined");
             return Err(cannot(why));
         }
         let dtype = l.dtype_of(0)?;
@@ -302,7 +302,7 @@ fn outer_pads(l: &mut Lowering<'_>, kernel: &[i64]) -> Result<Option<Vec<i64>>> 
             continue;
         }
         let Some(size) = l.known_size(0, axis + 2) else {
-            l.edges("ONNX does not count a last window that starts behind the end");
+            l.edges("ONNX does not count a last window that starts after the end");
             continue;
         };
         let inside = size.saturating_add(begins[axis]);

@@ -99,7 +99,7 @@ const FUNCTION: Numbers = Numbers {
 struct SplicedFields(Vec<(u32, Splice)>);
 
 impl SplicedFields {
-    /// Puts a field behind the last of its number, or behind those that come before it in the
+    /// Puts a field after the last of its number, or after those that come before it in the
     /// format.
     fn insert(&mut self, number: u32, content: Splice) {
         if content.is_empty() {
@@ -116,12 +116,12 @@ struct Editor<'a> {
     file: ByteSpan<'a>,
     model: &'a Model,
     /// Nodes and constants of all graphs, in the order of the file: found when they are needed.
-    elsewhere: OnceCell<Vec<Stored<'a, 'a>>>,
+    elsewhere: OnceCell<Vec<StoredItem<'a, 'a>>>,
 }
 
 /// A node or a constant where it stands in the file.
 #[derive(Clone, Copy)]
-struct Stored<'a, 'g> {
+struct StoredItem<'a, 'g> {
     at: Position,
     field: Field<'a>,
     /// The node, if it is one.
@@ -267,7 +267,7 @@ impl<'a> Editor<'a> {
                         out.copy(field.start..field.end);
                         continue;
                     }
-                    (Stored { at, field, node: Some(before) }, true)
+                    (StoredItem { at, field, node: Some(before) }, true)
                 }
                 Err(_) => (self.stored(at)?, false),
             };
@@ -283,7 +283,13 @@ impl<'a> Editor<'a> {
     }
 
     /// A node of the file; nothing if it is as it stands there, and a field of the same number.
-    fn node(&self, stored: &Stored<'a, '_>, own: bool, node: &Node, graph: &Graph) -> Result<Option<Splice>> {
+    fn node(
+        &self,
+        stored: &StoredItem<'a, '_>,
+        own: bool,
+        node: &Node,
+        graph: &Graph,
+    ) -> Result<Option<Splice>> {
         let span = stored.field.span()?;
         let before = stored.node.ok_or_else(not_the_file)?;
         let name =
@@ -372,7 +378,7 @@ impl<'a> Editor<'a> {
     }
 
     /// The node or constant that stands there, in any graph.
-    fn stored(&self, at: Position) -> Result<Stored<'a, 'a>> {
+    fn stored(&self, at: Position) -> Result<StoredItem<'a, 'a>> {
         if self.elsewhere.get().is_none() {
             let mut all = Vec::new();
             let mut functions = self.model.functions.iter();
@@ -412,7 +418,7 @@ fn is_kept([before, after]: [&Graph; 2], [old, new]: [&Node; 2]) -> bool {
 
 /// Lists the nodes and constants of a graph, and of those within.
 fn collect<'a>(
-    into: &mut Vec<Stored<'a, 'a>>,
+    into: &mut Vec<StoredItem<'a, 'a>>,
     span: ByteSpan<'a>,
     graph: &'a Graph,
     numbers: &Numbers,
@@ -422,12 +428,12 @@ fn collect<'a>(
         let field = field?;
         if field.number == numbers.node {
             let node = nodes.next().ok_or_else(not_the_file)?;
-            into.push(Stored { at: field.span()?.position(), field, node: Some(node) });
+            into.push(StoredItem { at: field.span()?.position(), field, node: Some(node) });
             for (span, graph) in graphs_of(field.span()?)?.into_iter().zip(node.graphs()) {
                 collect(into, span, graph, &GRAPH)?;
             }
         } else if numbers.constants.contains(&field.number) {
-            into.push(Stored { at: field.span()?.position(), field, node: None });
+            into.push(StoredItem { at: field.span()?.position(), field, node: None });
         }
     }
     Ok(())

@@ -11,7 +11,7 @@ pub(super) const RULES: &[Rule] = &[
     local(
         "affine-into-conv",
         Fuse,
-        "BatchNormalization, Mul, Div, Add, Sub by channel behind Conv, ConvTranspose, Gemm -> weights and bias",
+        "BatchNormalization, Mul, Div, Add, Sub by channel after Conv, ConvTranspose, Gemm -> weights and bias",
         |of| of.is_one(&["Add", "BatchNormalization", "Div", "Mul", "Sub"]),
         affine_into_conv,
     ),

@@ -9,7 +9,7 @@ use gradus::graph::{self, Builder, Content, DeclaredDim, Origin, Standard::Onnx,
 use gradus::infer::InferOptions;
 use gradus::{DType, Model, Tensor, Value};
 
-use super::{convert, list, run, whys};
+use super::{convert, list, tensors, whys};
 use crate::common::compare::difference;
 use crate::common::tensors::{counted, tensor};
 
@@ -100,7 +100,7 @@ fn axes_of_scans_are_counted_from_the_first() {
     let want = [list(&[13, 32]), tensor(&[2, 3], &[10i64, 11, 13, 23, 27, 32])];
     let converted = convert(&model).unwrap();
     for model in [&model, &converted.model] {
-        for (got, want) in run(model, &given).iter().zip(&want) {
+        for (got, want) in tensors(model, &given).iter().zip(&want) {
             assert!(difference(want, got, true).is_none(), "{:?}", difference(want, got, true));
         }
     }
@@ -129,7 +129,7 @@ fn loops_that_may_not_start_are_named() {
     let again = convert(&there.model).unwrap();
     assert!(whys(&again).contains("a loop that runs zero times"), "{}", whys(&again));
     for model in [&model, &there.model, &again.model] {
-        assert_eq!(run(model, &given)[0].to_i64().unwrap(), [0, 1, 2]);
+        assert_eq!(tensors(model, &given)[0].to_i64().unwrap(), [0, 1, 2]);
     }
 }
 
@@ -158,7 +158,7 @@ fn loops_break_without_a_condition_and_number_iterations_as_declared() {
     let there = convert(&model).unwrap();
     let again = convert(&there.model).unwrap();
     for (side, model) in [("before", &model), ("there", &there.model), ("again", &again.model)] {
-        for (got, want) in run(model, &given).iter().zip(&want) {
+        for (got, want) in tensors(model, &given).iter().zip(&want) {
             assert!(difference(want, got, true).is_none(), "{side}: {:?}", difference(want, got, true));
         }
     }
@@ -185,7 +185,7 @@ fn the_largest_trip_count_is_any() {
         let trips = there.model.graph().constant(node.inputs[0].unwrap()).unwrap();
         assert_eq!(trips.tensor().unwrap().to_i64().unwrap(), [-1]);
         for model in [&model, &there.model] {
-            assert_eq!(run(model, &given)[0].to_i64().unwrap(), [0, 1]);
+            assert_eq!(tensors(model, &given)[0].to_i64().unwrap(), [0, 1]);
         }
     }
 }

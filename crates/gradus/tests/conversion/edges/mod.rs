@@ -5,16 +5,16 @@ mod loops;
 mod open;
 mod windows;
 
-use std::collections::HashMap;
 use std::slice::from_ref;
 
 use gradus::conversion::{ConvertOptions, Converted};
 use gradus::element::Bool;
 use gradus::graph::{self, Builder, Content, DeclaredDim, Origin, Standard, Type};
 use gradus::infer::InferOptions;
-use gradus::{DType, Kind, Model, Shape, Tensor, Value};
+use gradus::{DType, Kind, Model, Shape, Tensor};
 
 use crate::common::compare::difference;
+use crate::common::converted::{operators, tensors};
 use crate::common::one::One;
 use crate::common::sketch::Sketch;
 use crate::common::tensors::{counted, tensor};
@@ -30,15 +30,6 @@ fn convert(model: &Model) -> gradus::Result<Converted> {
     model.convert(to, &ConvertOptions::default())
 }
 
-fn run(model: &Model, given: &HashMap<String, Value>) -> Vec<Tensor> {
-    let results = model.run(given).unwrap_or_else(|error| panic!("{error}"));
-    results.into_iter().map(|(_, value)| value.tensor().unwrap().clone()).collect()
-}
-
-fn operators(converted: &Converted) -> Vec<&str> {
-    converted.model.graph().nodes().iter().map(|node| &*node.operator.name).collect()
-}
-
 fn whys(converted: &Converted) -> String {
     converted.report.notes.iter().map(|note| &*note.why).collect::<Vec<_>>().join("; ")
 }
@@ -48,7 +39,7 @@ fn gives(what: &str, one: One<'_>, want: &[Tensor]) -> Converted {
     let (model, given) = one.model();
     let converted = convert(&model).unwrap_or_else(|error| panic!("{what}: {error}"));
     for (model, side) in [(&model, "before"), (&converted.model, "after")] {
-        let got = run(model, &given);
+        let got = tensors(model, &given);
         assert_eq!(got.len(), want.len(), "{what}, {side}");
         for (got, want) in got.iter().zip(want) {
             assert!(
@@ -135,7 +126,7 @@ fn indices_out_of_range_give_zeros_since_version_8() {
     let (x, far) = (list(&[5, 6, 7]), list(&[3, -4, 2, -3, i64::MIN]));
     let gather = |version| One::of(OpenVino, "Gather", version).inputs(from_ref(&x));
     let (model, given) = gather(8).constants(&[far.clone(), Tensor::scalar(0i64)]).model();
-    assert!(difference(&list(&[0, 0, 7, 5, 0]), &run(&model, &given)[0], true).is_none());
+    assert!(difference(&list(&[0, 0, 7, 5, 0]), &tensors(&model, &given)[0], true).is_none());
     let (model, given) = gather(7).constants(&[far, Tensor::scalar(0i64)]).model();
     assert!(model.run(&given).is_err());
     let near = [list(&[2, -3]), Tensor::scalar(0i64)];
@@ -269,7 +260,7 @@ fn older_sets_have_only_bounds_of_float32_and_axes_from_the_first() {
         let (model, given) = one.model();
         let mut options = ConvertOptions::default();
         options.opset = Some(opset);
-        model.convert(Onnx, &options).map(|converted| (converted, run(&model, &given), given))
+        model.convert(Onnx, &options).map(|converted| (converted, tensors(&model, &given), given))
     };
     let clamp = |min: &str| {
         One::of(OpenVino, "Clamp", 1)
@@ -280,7 +271,7 @@ fn older_sets_have_only_bounds_of_float32_and_axes_from_the_first() {
     let error = into(clamp("0.1"), 10).unwrap_err().to_string();
     assert!(error.contains("a \"min\" that float32 cannot represent"), "{error}");
     let (converted, want, given) = into(clamp("0.25"), 10).unwrap();
-    assert!(difference(&want[0], &run(&converted.model, &given)[0], true).is_none());
+    assert!(difference(&want[0], &tensors(&converted.model, &given)[0], true).is_none());
     let soft =
         One::of(OpenVino, "SoftMax", 8).inputs(&[Tensor::vector(&[1f32])]).text("axis", "-1").model().0;
     let mut options = ConvertOptions::default();
@@ -305,7 +296,7 @@ fn older_sets_have_only_bounds_of_float32_and_axes_from_the_first() {
     ];
     for one in cases {
         let (converted, want, given) = into(one, 9).unwrap();
-        for (got, want) in run(&converted.model, &given).iter().zip(&want) {
+        for (got, want) in tensors(&converted.model, &given).iter().zip(&want) {
             assert!(difference(want, got, true).is_none());
         }
         for attribute in converted.model.graph().nodes().iter().flat_map(|node| &node.attributes) {
@@ -351,7 +342,7 @@ fn older_sets_take_what_has_their_defaults() {
         let mut options = ConvertOptions::default();
         options.opset = Some(opset);
         let converted = model.convert(Onnx, &options).unwrap_or_else(|error| panic!("{operator}: {error}"));
-        for (got, want) in run(&converted.model, &given).iter().zip(run(&model, &given)) {
+        for (got, want) in tensors(&converted.model, &given).iter().zip(tensors(&model, &given)) {
             assert!(difference(&want, got, true).is_none(), "{operator}");
         }
     }
@@ -434,7 +425,7 @@ fn composite_reductions_along_no_axes_are_of_each_element() {
     for operator in ["ReduceL1", "ReduceL2", "ReduceSum"] {
         let one = || One::of(OpenVino, operator, 4).inputs(from_ref(&x)).constants(&[list(&[])]);
         let (model, given) = one().model();
-        assert!(difference(&x, &run(&model, &given)[0], true).is_none(), "{operator}");
+        assert!(difference(&x, &tensors(&model, &given)[0], true).is_none(), "{operator}");
         if operator == "ReduceSum" {
             gives(operator, one(), from_ref(&x));
         } else {
@@ -544,7 +535,7 @@ fn onnx_becomes_onnx_of_another_operator_set() {
         let (model, given) = one.model();
         let converted = in_set(&model, opset).unwrap();
         assert!(converted.model.source().opsets.iter().all(|(_, version)| *version == opset));
-        for (got, want) in run(&converted.model, &given).iter().zip(run(&model, &given)) {
+        for (got, want) in tensors(&converted.model, &given).iter().zip(tensors(&model, &given)) {
             assert_eq!(got.bytes(), want.bytes());
         }
         assert_eq!(model.convert(Onnx, &ConvertOptions::default()).unwrap_err().kind(), Kind::Unsupported);
@@ -580,18 +571,16 @@ fn sizes_beyond_64_bits_are_refused_before_they_are_multiplied() {
     let most = 1 << 62;
     let ints = |name, values: &[i64]| vec![(name, Content::Ints(values.to_vec().into()))];
     let models = [[most, 4], [1 << 33, 1 << 33], [1 << 20, 1 << 20]].map(|block| {
-        Sketch::new()
-            .input("x", DType::F32, &["n", "c", "l"])
+        Sketch::of("x: float32[n, c, l]")
             .ints("image", &[most, 5])
             .ints("block", &block)
             .with("Col2Im", &["x", "image", "block"], &["y"], ints("dilations", &[most, most]))
-            .output("y", DType::F32, &["", "", "", ""])
+            .text("return y: float32[, , , ]")
             .model()
     });
-    let pool = Sketch::new()
-        .input("x", DType::F32, &["n", "c", "h", "w"])
+    let pool = Sketch::of("x: float32[n, c, h, w]")
         .with("LpPool", &["x"], &["y"], ints("kernel_shape", &[1 << 40, 1 << 40]))
-        .output("y", DType::F32, &["", "", "", ""])
+        .text("return y: float32[, , , ]")
         .model();
     for model in &models {
         assert!(convert(model).is_err());
@@ -606,7 +595,7 @@ fn in_set(one: One<'_>, opset: i64) -> (Converted, Vec<Tensor>, Vec<Tensor>) {
     let mut options = ConvertOptions::default();
     options.opset = Some(opset);
     let converted = model.convert(Onnx, &options).unwrap();
-    let (before, after) = (run(&model, &given), run(&converted.model, &given));
+    let (before, after) = (tensors(&model, &given), tensors(&converted.model, &given));
     (converted, before, after)
 }
 
@@ -632,7 +621,7 @@ fn operators_that_newer_sets_dropped_have_their_new_names() {
         let (model, given) = upsample(mode, set).model();
         let there = convert(&model).unwrap();
         assert!(operators(&there).contains(&"Interpolate"), "{mode} of set {set}");
-        assert_eq!(difference(&before[0], &run(&there.model, &given)[0], mode == "nearest"), None);
+        assert_eq!(difference(&before[0], &tensors(&there.model, &given)[0], mode == "nearest"), None);
         let (kept, ..) = in_set(upsample(mode, set), 9);
         assert_eq!(operators(&kept), ["Upsample"]);
     }
@@ -652,7 +641,7 @@ fn values_known_before_a_run_become_constants_where_nothing_else_is_equivalent()
     let (model, none) = one.model();
     let converted = convert(&model).unwrap();
     assert!(!operators(&converted).contains(&"MelWeightMatrix"));
-    assert_eq!(run(&model, &none)[0].bytes(), run(&converted.model, &none)[0].bytes());
+    assert_eq!(tensors(&model, &none)[0].bytes(), tensors(&converted.model, &none)[0].bytes());
     assert!(!converted.report.is_exact(), "its logarithms are rounded otherwise elsewhere");
 }
 

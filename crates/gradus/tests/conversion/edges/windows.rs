@@ -7,7 +7,7 @@ use gradus::graph::Content;
 use gradus::graph::Standard::{Onnx, OpenVino};
 use gradus::{DType, Tensor};
 
-use super::{convert, gives, list, operators, refusal, run, whys};
+use super::{convert, gives, list, operators, refusal, tensors, whys};
 use crate::common::compare::difference;
 use crate::common::one::One;
 use crate::common::sketch::Sketch;
@@ -112,7 +112,7 @@ fn openvino_counts_windows_that_start_behind_the_data() {
         gives(&format!("{kernel} {strides} {end}"), one, &[floats(&[1, 1, want.len()], want)]);
     }
     let message = refusal(pool("AvgPool", &line, "1", "2", "0").text("exclude-pad", "false"));
-    assert!(message.contains("starts behind the padded data, where no mean is defined"), "{message}");
+    assert!(message.contains("starts after the padded data, where no mean is defined"), "{message}");
 }
 
 /// An operator, its mode, the shapes of its input and output, and the order of the elements.
@@ -194,7 +194,7 @@ fn openvino_has_whole_biases_of_a_local_response() {
         let (model, given) = one(bias).model();
         let converted = convert(&model).unwrap();
         assert_eq!(operators(&converted), operators_of);
-        let (before, after) = (run(&model, &given), run(&converted.model, &given));
+        let (before, after) = (tensors(&model, &given), tensors(&converted.model, &given));
         assert_eq!(difference(&before[0], &after[0], false), None, "{bias}");
     }
 }
@@ -204,14 +204,14 @@ fn conditions_of_openvino_have_one_axis_at_most() {
     for (rank, reshapes) in [(0, false), (1, false), (2, true), (3, true)] {
         let names = vec!["1"; rank];
         let branch = |operator: &str| {
-            Sketch::nested().node(operator, &["x"], &["own"]).output("own", DType::F32, &["2"]).graph()
+            Sketch::nested().node(operator, &["x"], &["own"]).text("return own: float32[2]").graph()
         };
         let attributes = vec![("then_branch", branch("Neg")), ("else_branch", branch("Abs"))];
         let model = Sketch::new()
             .input("condition", DType::Bool, &names)
-            .input("x", DType::F32, &["2"])
+            .text("x: float32[2]")
             .with("If", &["condition"], &["y"], attributes)
-            .output("y", DType::F32, &["2"])
+            .text("return y: float32[2]")
             .model();
         let converted = convert(&model).unwrap();
         assert_eq!(operators(&converted).contains(&"Reshape"), reshapes, "rank {rank}");

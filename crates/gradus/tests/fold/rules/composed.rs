@@ -1,37 +1,33 @@
 //! Patterns of several nodes, each for one folding rule.
 
-use gradus::element::Bool;
 use gradus::graph::Content;
 use gradus::{DType, Model, Tensor};
 
-use super::{Pattern, end, floats, ints, pattern, scalar, x};
+use super::{Pattern, end, floats, pattern, scalar, x};
 use crate::common::sketch::Sketch;
 
 fn axis(number: i64) -> Vec<(&'static str, Content)> {
     vec![("axis", Content::Int(number))]
 }
 
-fn perm(axes: &[i64]) -> Vec<(&'static str, Content)> {
-    vec![("perm", ints(axes))]
-}
-
 /// A Loop of `trips` iterations, whose state becomes its square plus the number of the iteration.
 fn looped(trips: i64) -> Model {
     let n = &["n", "4"][..];
     let body = Sketch::nested()
-        .input("i", DType::I64, &[])
-        .input("go", DType::Bool, &[])
+        .text("i: int64[]; go: bool[]")
         .input("a", DType::F32, n)
-        .with("Cast", &["i"], &["step"], vec![("to", Content::Int(1))])
-        .node("Mul", &["a", "a"], &["square"])
-        .node("Add", &["square", "step"], &["next"])
-        .output("go", DType::Bool, &[])
+        .text(
+            "step = Cast(i, to=1); square = Mul(a, a); next = Add(square, step);
+             return go: bool[]",
+        )
         .output("next", DType::F32, n)
         .graph();
-    let sketch = x(n)
-        .constant("trips", Tensor::scalar(trips))
-        .constant("start", Tensor::scalar(Bool::from(true)))
-        .with("Loop", &["trips", "start", "x"], &["t"], vec![("body", body)]);
+    let sketch = x(n).constant("trips", Tensor::scalar(trips)).text("start = true").with(
+        "Loop",
+        &["trips", "start", "x"],
+        &["t"],
+        vec![("body", body)],
+    );
     end(sketch, n)
 }
 
@@ -39,11 +35,9 @@ fn looped(trips: i64) -> Model {
 fn undone(trips: i64) -> Model {
     let n = &["n", "4"][..];
     let body = Sketch::nested()
-        .input("i", DType::I64, &[])
-        .input("go", DType::Bool, &[])
+        .text("i: int64[]; go: bool[]")
         .input("a", DType::F32, n)
-        .node("Neg", &["a"], &["next"])
-        .output("go", DType::Bool, &[])
+        .text("next = Neg(a); return go: bool[]")
         .output("next", DType::F32, n)
         .graph();
     let sketch = x(n).constant("trips", Tensor::scalar(trips));
@@ -57,14 +51,15 @@ fn turned(function: &str) -> Model {
     let sketch = x(cube)
         .input("z", DType::F32, cube)
         .constant("scale", floats(&[2], 0.5))
-        .with("Transpose", &["x"], &["a"], perm(&[1, 2, 0]))
-        .with("Transpose", &["z"], &["b"], perm(&[1, 2, 0]))
-        .node("Add", &["b", "a"], &["c"])
+        .text(
+            "a = Transpose(x, perm=[1, 2, 0]); b = Transpose(z, perm=[1, 2, 0]);
+             c = Add(b, a)",
+        )
         .node(function, &["c"], &["d"])
-        .node("Mul", &["scale", "d"], &["e"])
-        .with("Transpose", &["e"], &["f"], perm(&[2, 0, 1]))
-        .with("ReduceMax", &["b"], &["g"], vec![("keepdims", Content::Int(1))])
-        .node("Mul", &["f", "g"], &["t"]);
+        .text(
+            "e = Mul(scale, d); f = Transpose(e, perm=[2, 0, 1]);
+             g = ReduceMax(b, keepdims=1); t = Mul(f, g)",
+        );
     end(sketch, cube)
 }
 
@@ -73,10 +68,10 @@ fn filled(operator: &str, inputs: &[&str]) -> Model {
     let sizes = &["n", "4"][..];
     let ones = Content::Tensor(floats(&[1], 1.0).into());
     let sketch = scalar("half", 0.5)(x(sizes))
-        .node("Shape", &["x"], &["s"])
+        .text("s = Shape(x)")
         .with("ConstantOfShape", &["s"], &["ones"], vec![("value", ones)])
         .node(operator, inputs, &["a"]);
-    end(sketch.node("Add", &["x", "a"], &["t"]), sizes)
+    end(sketch.text("t = Add(x, a)"), sizes)
 }
 
 /// A reduction, and the reader of it.
@@ -90,10 +85,10 @@ fn reduced(operator: &str, keepdims: i64, reader: &str, axes: [i64; 2], left: &[
 
 /// Means of the rows and columns of images whose channels are last.
 fn means() -> Model {
-    let sketch = x(&["n", "3", "5", "2"])
-        .with("Transpose", &["x"], &["a"], perm(&[0, 3, 1, 2]))
-        .ints("axes", &[-1, 2])
-        .with("ReduceMean", &["a", "axes"], &["t"], vec![("keepdims", Content::Int(0))]);
+    let sketch = x(&["n", "3", "5", "2"]).text(
+        "a = Transpose(x, perm=[0, 3, 1, 2]); axes = [-1, 2];
+         t = ReduceMean(a, axes, keepdims=0)",
+    );
     end(sketch, &["n", "2"])
 }
 
@@ -101,30 +96,28 @@ fn means() -> Model {
 fn least_and_most() -> Model {
     let n = &["n", "4"][..];
     let sketch = scalar("least", -0.25)(scalar("most", 0.5)(x(n)));
-    end(sketch.node("Max", &["least", "x"], &["a"]).node("Min", &["a", "most"], &["t"]), n)
+    end(sketch.text("a = Max(least, x); t = Min(a, most)"), n)
 }
 
 /// A constant that is cast to the type of what programs round otherwise.
 fn cast_like() -> Model {
     let n = &["n", "4"][..];
-    let sketch = x(n).node("Sin", &["x"], &["a"]).ints("list", &[1, 2, 3, 4]);
-    end(sketch.node("CastLike", &["list", "a"], &["b"]).node("Mul", &["a", "b"], &["t"]), n)
+    let sketch = x(n).text("a = Sin(x); list = [1, 2, 3, 4]");
+    end(sketch.text("b = CastLike(list, a); t = Mul(a, b)"), n)
 }
 
 /// The largest elements of an axis of size 1.
 fn single(operator: &str) -> Model {
     let n = &["n", "1", "4"][..];
-    end(x(n).ints("axes", &[1]).node(operator, &["x", "axes"], &["t"]), n)
+    end(x(n).text("axes = [1]").node(operator, &["x", "axes"], &["t"]), n)
 }
 
 /// Sums of one element each that is never -0.
 fn sums() -> Model {
-    let sketch = x(&["n", "1"])
-        .ints("shape", &[-1, 1, 1])
-        .ints("axes", &[1])
-        .node("Abs", &["x"], &["a"])
-        .node("Reshape", &["a", "shape"], &["b"])
-        .with("ReduceSum", &["b", "axes"], &["t"], vec![("keepdims", Content::Int(0))]);
+    let sketch = x(&["n", "1"]).text(
+        "shape = [-1, 1, 1]; axes = [1]; a = Abs(x); b = Reshape(a, shape);
+         t = ReduceSum(b, axes, keepdims=0)",
+    );
     end(sketch, &["n", "1"])
 }
 
@@ -133,9 +126,7 @@ fn element(at: i64) -> Model {
     let n = &["n", "4"][..];
     let sketch = x(n)
         .constant("at", Tensor::scalar(at))
-        .node("Sin", &["x"], &["a"])
-        .node("SequenceConstruct", &["x", "a"], &["all"])
-        .node("SequenceAt", &["all", "at"], &["t"]);
+        .text("a = Sin(x); all = SequenceConstruct(x, a); t = SequenceAt(all, at)");
     end(sketch, n)
 }
 
@@ -149,103 +140,78 @@ fn split_element(sizes: Option<Tensor>, at: i64, keepdims: i64, left: &[&str]) -
     }
     let attributes = vec![("axis", Content::Int(-1)), ("keepdims", Content::Int(keepdims))];
     let sketch = sketch.with("SplitToSequence", &inputs, &["all"], attributes);
-    end(sketch.node("SequenceAt", &["all", "at"], &["t"]), left)
+    end(sketch.text("t = SequenceAt(all, at)"), left)
 }
 
 /// The length of a sequence of floats that programs round otherwise, and a value within an optional
 /// one.
 fn optional() -> Model {
     let n = &["n", "4"][..];
-    let sketch = x(n)
-        .node("Sin", &["x"], &["a"])
-        .node("SequenceConstruct", &["a", "x", "a"], &["all"])
-        .node("SequenceLength", &["all"], &["length"])
-        .with("Cast", &["length"], &["count"], vec![("to", Content::Int(1))])
-        .node("Optional", &["x"], &["maybe"])
-        .node("OptionalGetElement", &["maybe"], &["b"])
-        .node("OptionalGetElement", &["b"], &["c"])
-        .node("Mul", &["c", "count"], &["t"]);
+    let sketch = x(n).text(
+        "a = Sin(x); all = SequenceConstruct(a, x, a); length = SequenceLength(all);
+         count = Cast(length, to=1); maybe = Optional(x); b = OptionalGetElement(maybe);
+         c = OptionalGetElement(b); t = Mul(c, count)",
+    );
     end(sketch, n)
 }
 
 /// Operators that read axes by number, of a value of another order of axes.
 fn turned_axes() -> Model {
-    let sketch = x(&["n", "3", "5", "2"])
-        .with("Transpose", &["x"], &["a"], perm(&[0, 3, 1, 2]))
-        .ints("starts", &[1, -1])
-        .ints("ends", &[3, -9])
-        .ints("axes", &[-1, 1])
-        .ints("steps", &[1, -1])
-        .node("Slice", &["a", "starts", "ends", "axes", "steps"], &["b"])
-        .with("Concat", &["a", "b"], &["c"], axis(-1))
-        .ints("pads", &[0, 1, 2, 0, 0, 0, 0, 3])
-        .constant("value", Tensor::scalar(0.5f32))
-        .node("Pad", &["c", "pads", "value"], &["d"])
-        .node("Neg", &["d"], &["e"])
-        .with("Transpose", &["e"], &["t"], perm(&[0, 2, 3, 1]));
+    let sketch = x(&["n", "3", "5", "2"]).text(
+        "a = Transpose(x, perm=[0, 3, 1, 2]); starts = [1, -1]; ends = [3, -9];
+         axes = [-1, 1]; steps = [1, -1]; b = Slice(a, starts, ends, axes, steps);
+         c = Concat(a, b, axis=-1); pads = [0, 1, 2, 0, 0, 0, 0, 3]; value = 0.5;
+         d = Pad(c, pads, value); e = Neg(d); t = Transpose(e, perm=[0, 2, 3, 1])",
+    );
     end(sketch, &["n", "5", "10", "3"])
 }
 
 /// Quantization along an axis of another order, and the index of the largest element.
 fn turned_quantization() -> Model {
     let sketch = x(&["n", "3", "5", "2"])
-        .with("Transpose", &["x"], &["a"], perm(&[0, 3, 1, 2]))
+        .text("a = Transpose(x, perm=[0, 3, 1, 2])")
         .constant("scale", floats(&[2], 0.5))
-        .node("QuantizeLinear", &["a", "scale"], &["b"])
-        .node("DequantizeLinear", &["b", "scale"], &["c"])
-        .with("ArgMax", &["c"], &["d"], axis(-1))
-        .with("Cast", &["d"], &["e"], vec![("to", Content::Int(1))])
-        .with("Transpose", &["e"], &["t"], perm(&[0, 2, 3, 1]));
+        .text(
+            "b = QuantizeLinear(a, scale); c = DequantizeLinear(b, scale);
+             d = ArgMax(c, axis=-1); e = Cast(d, to=1); t = Transpose(e, perm=[0, 2, 3, 1])",
+        );
     end(sketch, &["n", "3", "1", "2"])
 }
 
 /// Softmax over an axis of another order.
 fn turned_softmax() -> Model {
-    let sketch = x(&["n", "3", "5", "2"])
-        .with("Transpose", &["x"], &["a"], perm(&[0, 3, 1, 2]))
-        .with("Softmax", &["a"], &["b"], axis(1))
-        .node("Neg", &["b"], &["c"])
-        .with("Transpose", &["c"], &["t"], perm(&[0, 2, 3, 1]));
+    let sketch = x(&["n", "3", "5", "2"]).text(
+        "a = Transpose(x, perm=[0, 3, 1, 2]); b = Softmax(a, axis=1); c = Neg(b);
+         t = Transpose(c, perm=[0, 2, 3, 1])",
+    );
     end(sketch, &["n", "3", "5", "2"])
 }
 
 /// The difference to sums over two axes, in another order of axes.
 fn turned_sum() -> Model {
-    let sketch = x(&["n", "3", "5", "2"])
-        .with("Transpose", &["x"], &["a"], perm(&[0, 3, 1, 2]))
-        .ints("axes", &[2, -1])
-        .node("ReduceSum", &["a", "axes"], &["b"])
-        .node("Sub", &["a", "b"], &["c"])
-        .with("Transpose", &["c"], &["t"], perm(&[0, 2, 3, 1]));
+    let sketch = x(&["n", "3", "5", "2"]).text(
+        "a = Transpose(x, perm=[0, 3, 1, 2]); axes = [2, -1]; b = ReduceSum(a, axes);
+         c = Sub(a, b); t = Transpose(c, perm=[0, 2, 3, 1])",
+    );
     end(sketch, &["n", "3", "5", "2"])
 }
 
 /// A Split and `TopK` along axes of another order.
 fn turned_parts() -> Model {
-    let sketch = x(&["n", "3", "5", "2"])
-        .with("Transpose", &["x"], &["a"], perm(&[0, 3, 1, 2]))
-        .ints("sizes", &[1, 1])
-        .with("Split", &["a", "sizes"], &["b", "c"], axis(1))
-        .node("Sub", &["b", "c"], &["d"])
-        .ints("count", &[2])
-        .node("TopK", &["d", "count"], &["e", "f"])
-        .with("Cast", &["f"], &["g"], vec![("to", Content::Int(1))])
-        .node("Add", &["e", "g"], &["h"])
-        .with("Transpose", &["h"], &["t"], perm(&[0, 2, 3, 1]));
+    let sketch = x(&["n", "3", "5", "2"]).text(
+        "a = Transpose(x, perm=[0, 3, 1, 2]); sizes = [1, 1]; b, c = Split(a, sizes, axis=1);
+         d = Sub(b, c); count = [2]; e, f = TopK(d, count); g = Cast(f, to=1); h = Add(e, g);
+         t = Transpose(h, perm=[0, 2, 3, 1])",
+    );
     end(sketch, &["n", "3", "2", "1"])
 }
 
 /// The parts of a value before and after an index of an axis, exchanged.
 fn exchanged(behind: i64) -> Model {
-    let sketch = x(&["n", "9"])
-        .ints("zero", &[0])
-        .ints("four", &[4])
-        .ints("behind", &[behind])
-        .ints("one", &[1])
-        .ints("end", &[i64::MAX])
-        .node("Slice", &["x", "behind", "end", "one"], &["a"])
-        .node("Slice", &["x", "zero", "four", "one"], &["b"])
-        .with("Concat", &["a", "b"], &["t"], axis(-1));
+    let sketch = x(&["n", "9"]).text("zero = [0]; four = [4]").ints("behind", &[behind]).text(
+        "one = [1]; end = [9223372036854775807]; a = Slice(x, behind, end, one);
+         b = Slice(x, zero, four, one); t = Concat(a, b, axis=-1)",
+    );
     end(sketch, &["n", "9"])
 }
 
@@ -254,20 +220,17 @@ fn unseen_zeros() -> Model {
     let n = &["n", "4"][..];
     let sketch = scalar("zero", 0.0)(x(n))
         .constant("bias", floats(&[4], -0.25))
-        .node("Add", &["zero", "x"], &["a"])
-        .node("Neg", &["a"], &["b"])
-        .node("Add", &["b", "bias"], &["t"]);
+        .text("a = Add(zero, x); b = Neg(a); t = Add(b, bias)");
     end(sketch, n)
 }
 
 #[expect(clippy::too_many_lines, reason = "a table of cases")]
 pub fn exact() -> Vec<Pattern> {
     let (n, cube) = (&["n", "4"][..], &["2", "3", "4"][..]);
-    let bounds =
-        |sketch: Sketch| sketch.ints("one", &[1]).ints("two", &[2]).ints("ends", &[8]).ints("less", &[4]);
+    let bounds = |sketch: Sketch| sketch.text("one = [1]; two = [2]; ends = [8]; less = [4]");
     let sliced = |last: &str, sizes: &[&str]| {
         end(
-            bounds(x(&["n", "9"])).node("Slice", &["x", "one", "ends", "one"], &["a"]).node(
+            bounds(x(&["n", "9"])).text("a = Slice(x, one, ends, one)").node(
                 "Slice",
                 &["a", "two", last, "one"],
                 &["t"],
@@ -277,25 +240,18 @@ pub fn exact() -> Vec<Pattern> {
     };
     // log2(2 * [1, 2.5, 7]) is [1, 2.32, 3.8]: the first may be rounded to 0.
     let settled = |elements: &[f32]| {
-        x(&["4", "n"])
-            .constant("elements", Tensor::vector(elements))
-            .constant("two", Tensor::scalar(2f32))
-            .node("Mul", &["elements", "two"], &["a"])
-            .node("Log", &["a"], &["b"])
-            .node("Log", &["two"], &["c"])
-            .node("Div", &["b", "c"], &["d"])
-            .with("Cast", &["d"], &["e"], vec![("to", Content::Int(7))])
-            .node("Gather", &["x", "e"], &["t"])
+        x(&["4", "n"]).constant("elements", Tensor::vector(elements)).text(
+            "two = 2.0; a = Mul(elements, two); b = Log(a); c = Log(two); d = Div(b, c);
+             e = Cast(d, to=7); t = Gather(x, e)",
+        )
     };
     vec![
         pattern("settled-integers", end(settled(&[2.5, 7.0]), &["2", "n"]), "Gather Relu"),
         pattern(
             "views-of-functions",
-            x(n).ints("first", &[0])
+            x(n).text("first = [0]")
                 .constant("angles", Tensor::vector(&[0.5f32, 1.0, 1.5, 2.0]))
-                .node("Cos", &["angles"], &["a"])
-                .node("Unsqueeze", &["a", "first"], &["b"])
-                .node("Mul", &["x", "b"], &["y"])
+                .text("a = Cos(angles); b = Unsqueeze(a, first); y = Mul(x, b)")
                 .output("y", DType::F32, n)
                 .model(),
             "Cos Mul",
@@ -304,41 +260,24 @@ pub fn exact() -> Vec<Pattern> {
         pattern("slices", sliced("ends", &["n", "5"]), "Slice Relu"),
         pattern(
             "joins",
-            end(
-                x(n).with("Concat", &["x", "x"], &["a"], axis(-1)).with(
-                    "Concat",
-                    &["x", "a"],
-                    &["t"],
-                    axis(1),
-                ),
-                &["n", "12"],
-            ),
+            end(x(n).text("a = Concat(x, x, axis=-1); t = Concat(x, a, axis=1)"), &["n", "12"]),
             "Concat Relu",
         ),
         // The other reader of the inner Concat is not needed, or found to be equal later.
         pattern(
             "joins",
             end(
-                x(n).with("Concat", &["x", "x"], &["a"], axis(1))
-                    .node("Sin", &["a"], &["dead"])
-                    .with("Concat", &["x", "a"], &["b"], axis(1))
-                    .with("Concat", &["x", "a"], &["c"], axis(1))
-                    .node("Add", &["b", "c"], &["t"]),
+                x(n).text(
+                    "a = Concat(x, x, axis=1); dead = Sin(a); b = Concat(x, a, axis=1);
+                     c = Concat(x, a, axis=1); t = Add(b, c)",
+                ),
                 &["n", "12"],
             ),
             "Concat Add Relu",
         ),
         pattern(
             "empty-joins",
-            end(
-                x(n).constant("none", floats(&[0, 4], 0.0)).with(
-                    "Concat",
-                    &["none", "x", "none"],
-                    &["t"],
-                    axis(-2),
-                ),
-                n,
-            ),
+            end(x(n).constant("none", floats(&[0, 4], 0.0)).text("t = Concat(none, x, none, axis=-2)"), n),
             "Relu",
         ),
         pattern("known-floats", cast_like(), "Sin Mul Relu"),
@@ -364,12 +303,7 @@ pub fn exact() -> Vec<Pattern> {
         pattern(
             "known-sequence",
             end(
-                x(n).node("SequenceConstruct", &["x", "x"], &["all"]).with(
-                    "ConcatFromSequence",
-                    &["all"],
-                    &["t"],
-                    axis(-1),
-                ),
+                x(n).text("all = SequenceConstruct(x, x); t = ConcatFromSequence(all, axis=-1)"),
                 &["n", "8"],
             ),
             "Concat Relu",
@@ -391,31 +325,21 @@ pub fn exact() -> Vec<Pattern> {
         pattern(
             "split-join",
             end(
-                x(n).ints("sizes", &[1, 3]).with("Split", &["x", "sizes"], &["a", "b"], axis(1)).with(
-                    "Concat",
-                    &["a", "b"],
-                    &["t"],
-                    axis(-1),
+                x(n).text(
+                    "sizes = [1, 3]; a, b = Split(x, sizes, axis=1);
+                     t = Concat(a, b, axis=-1)",
                 ),
                 n,
             ),
             "Relu",
         ),
-        pattern(
-            "repeated",
-            end(x(n).node("Ceil", &["x"], &["a"]).node("Ceil", &["a"], &["t"]), n),
-            "Ceil Relu",
-        ),
+        pattern("repeated", end(x(n).text("a = Ceil(x); t = Ceil(a)"), n), "Ceil Relu"),
         pattern("single-loop", looped(1), "Mul Relu"),
         pattern("unrolled-loops", undone(5), "Neg Relu"),
         pattern(
             "reshapes-around-functions",
             end(
-                around(&["6", "4"], &["2", "3", "4"], "Sin").ints("back", &[6, 4]).node(
-                    "Reshape",
-                    &["b", "back"],
-                    &["t"],
-                ),
+                around(&["6", "4"], &["2", "3", "4"], "Sin").text("back = [6, 4]; t = Reshape(b, back)"),
                 &["6", "4"],
             ),
             "Sin Relu",
@@ -423,23 +347,19 @@ pub fn exact() -> Vec<Pattern> {
         pattern(
             "reshapes-around",
             scalar("half", 0.5)(around(&["6", "4"], &["2", "3", "4"], "Neg"))
-                .node("Mul", &["b", "half"], &["c"])
-                .node("Add", &["b", "c"], &["d"])
-                .ints("back", &[6, 4])
-                .node("Reshape", &["d", "back"], &["t"])
-                .node("Relu", &["t"], &["y"])
-                .output("y", DType::F32, &["6", "4"])
+                .text(
+                    "c = Mul(b, half); d = Add(b, c); back = [6, 4]; t = Reshape(d, back);
+                     y = Relu(t); return y: float32[6, 4]",
+                )
                 .model(),
             "Neg Mul Add Relu",
         ),
         pattern(
             "transposes-around",
             end(
-                x(cube).with("Transpose", &["x"], &["a"], perm(&[1, 2, 0])).node("Neg", &["a"], &["b"]).with(
-                    "Transpose",
-                    &["b"],
-                    &["t"],
-                    perm(&[2, 0, 1]),
+                x(cube).text(
+                    "a = Transpose(x, perm=[1, 2, 0]); b = Neg(a);
+                     t = Transpose(b, perm=[2, 0, 1])",
                 ),
                 cube,
             ),
@@ -451,23 +371,19 @@ pub fn exact() -> Vec<Pattern> {
 /// A function of `x` in another shape.
 fn around(sizes: &[&str], within: &[&str], operator: &str) -> Sketch {
     let target: Vec<i64> = within.iter().map(|size| size.parse().unwrap()).collect();
-    x(sizes).ints("within", &target).node("Reshape", &["x", "within"], &["a"]).node(operator, &["a"], &["b"])
+    x(sizes).ints("within", &target).text("a = Reshape(x, within)").node(operator, &["a"], &["b"])
 }
 
 fn last(sketch: Sketch) -> Sketch {
-    scalar("eps", 1e-6)(scalar("two", 2.0)(sketch)).ints("last", &[-1])
+    scalar("eps", 1e-6)(scalar("two", 2.0)(sketch)).text("last = [-1]")
 }
 
 fn root(sketch: Sketch, of: &str) -> Sketch {
-    sketch
-        .node("Pow", &[of, "two"], &["p"])
-        .node("ReduceMean", &["p", "last"], &["v"])
-        .node("Add", &["v", "eps"], &["e"])
-        .node("Sqrt", &["e"], &["s"])
+    sketch.node("Pow", &[of, "two"], &["p"]).text("v = ReduceMean(p, last); e = Add(v, eps); s = Sqrt(e)")
 }
 
 fn of_set(sketch: Sketch, sizes: &[&str], version: i64) -> Model {
-    sketch.node("Relu", &["t"], &["y"]).output("y", DType::F32, sizes).model_of(version)
+    sketch.text("y = Relu(t)").output("y", DType::F32, sizes).model_of(version)
 }
 
 /// The order of the axes of keys.
@@ -489,29 +405,20 @@ fn attention(mask: bool, order: Keys) -> Model {
         .input("q", DType::F32, heads)
         .input("k", DType::F32, keys)
         .input("v", DType::F32, heads)
-        .input("mask", DType::F32, &["n", "1", "s", "s"]);
+        .text("mask: float32[n, 1, s, s]");
     let sketch = scalar("half", 0.5)(sketch);
     let sketch = match order {
-        Keys::Exchanged => sketch.with("Transpose", &["k"], &["kt"], perm(&[0, 1, 3, 2])),
-        Keys::Twice => sketch.with("Transpose", &["k"], &["k4"], perm(&[0, 2, 1, 3])).with(
-            "Transpose",
-            &["k4"],
-            &["kt"],
-            perm(&[0, 1, 3, 2]),
-        ),
-        Keys::AtOnce => {
-            sketch.node("Relu", &["k"], &["r"]).with("Transpose", &["r"], &["kt"], perm(&[0, 2, 3, 1]))
+        Keys::Exchanged => sketch.text("kt = Transpose(k, perm=[0, 1, 3, 2])"),
+        Keys::Twice => {
+            sketch.text("k4 = Transpose(k, perm=[0, 2, 1, 3]); kt = Transpose(k4, perm=[0, 1, 3, 2])")
         }
+        Keys::AtOnce => sketch.text("r = Relu(k); kt = Transpose(r, perm=[0, 2, 3, 1])"),
     };
-    let sketch = sketch.node("Mul", &["q", "half"], &["qs"]).node("MatMul", &["qs", "kt"], &["scores"]).node(
-        "Div",
-        &["scores", "half"],
-        &["scaled"],
-    );
-    let sketch = if mask { sketch.node("Add", &["scaled", "mask"], &["masked"]) } else { sketch };
+    let sketch = sketch.text("qs = Mul(q, half); scores = MatMul(qs, kt); scaled = Div(scores, half)");
+    let sketch = if mask { sketch.text("masked = Add(scaled, mask)") } else { sketch };
     let sketch = sketch
         .with("Softmax", &[if mask { "masked" } else { "scaled" }], &["weights"], axis(-1))
-        .node("MatMul", &["weights", "v"], &["t"]);
+        .text("t = MatMul(weights, v)");
     of_set(sketch, heads, 23)
 }
 
@@ -527,43 +434,23 @@ pub fn fused() -> Vec<Pattern> {
             .constant("c", floats(&[3], 1.5))
     };
     let out = &["n", "3"][..];
-    let gemm = |sketch: Sketch| weights(sketch).node("Gemm", &["x", "w", "b"], &["a"]);
+    let gemm = |sketch: Sketch| weights(sketch).text("a = Gemm(x, w, b)");
     let halves = Sketch::new().input("x", DType::F16, rows);
-    let narrow = root(
-        last(halves).constant("gain", floats(&[8], 0.5)).with(
-            "Cast",
-            &["x"],
-            &["wide"],
-            vec![("to", Content::Int(1))],
-        ),
-        "wide",
-    )
-    .node("Div", &["wide", "s"], &["q"])
-    .with("Cast", &["q"], &["r"], vec![("to", Content::Int(10))])
-    .with("Cast", &["gain"], &["g"], vec![("to", Content::Int(10))])
-    .node("Mul", &["r", "g"], &["u"])
-    .with("Cast", &["u"], &["t"], vec![("to", Content::Int(1))]);
+    let narrow = root(last(halves).constant("gain", floats(&[8], 0.5)).text("wide = Cast(x, to=1)"), "wide")
+        .text(
+            "q = Div(wide, s); r = Cast(q, to=10); g = Cast(gain, to=10); u = Mul(r, g);
+             t = Cast(u, to=1)",
+        );
     vec![
         pattern(
             "rms-normalization",
-            of_set(
-                root(gain(last(x(rows))), "x").node("Div", &["x", "s"], &["q"]).node(
-                    "Mul",
-                    &["q", "gain"],
-                    &["t"],
-                ),
-                rows,
-                23,
-            ),
+            of_set(root(gain(last(x(rows))), "x").text("q = Div(x, s); t = Mul(q, gain)"), rows, 23),
             "RMSNormalization Relu",
         ),
         pattern(
             "rms-normalization",
             of_set(
-                root(gain(last(x(rows))), "x")
-                    .node("Reciprocal", &["s"], &["r"])
-                    .node("Mul", &["x", "r"], &["q"])
-                    .node("Mul", &["gain", "q"], &["t"]),
+                root(gain(last(x(rows))), "x").text("r = Reciprocal(s); q = Mul(x, r); t = Mul(gain, q)"),
                 rows,
                 23,
             ),
@@ -572,12 +459,7 @@ pub fn fused() -> Vec<Pattern> {
         pattern("rms-normalization", of_set(narrow, rows, 23), "RMSNormalization Cast Relu"),
         pattern(
             "normalization-bias",
-            end(
-                gain(x(rows))
-                    .with("LayerNormalization", &["x", "gain"], &["a"], vec![("axis", Content::Int(-1))])
-                    .node("Add", &["gain", "a"], &["t"]),
-                rows,
-            ),
+            end(gain(x(rows)).text("a = LayerNormalization(x, gain, axis=-1); t = Add(gain, a)"), rows),
             "LayerNormalization Relu",
         ),
         pattern("attention", attention(false, Keys::Exchanged), "Attention Relu"),
@@ -601,9 +483,7 @@ pub fn fused() -> Vec<Pattern> {
             end(
                 scalar("third", 3.0)(x(&["n", "4"]))
                     .constant("list", floats(&[1], 0.7))
-                    .node("Div", &["x", "third"], &["a"])
-                    .node("Mul", &["list", "a"], &["b"])
-                    .node("Div", &["b", "list"], &["t"]),
+                    .text("a = Div(x, third); b = Mul(list, a); t = Div(b, list)"),
                 &["n", "4"],
             ),
             "Mul Relu",
@@ -616,55 +496,41 @@ pub fn fused() -> Vec<Pattern> {
         pattern(
             "transposes-around-functions",
             end(
-                x(&["2", "3", "4"])
-                    .with("Transpose", &["x"], &["a"], perm(&[1, 2, 0]))
-                    .node("Sin", &["a"], &["b"])
-                    .with("Transpose", &["b"], &["t"], perm(&[2, 0, 1])),
+                x(&["2", "3", "4"]).text(
+                    "a = Transpose(x, perm=[1, 2, 0]); b = Sin(a);
+                     t = Transpose(b, perm=[2, 0, 1])",
+                ),
                 &["2", "3", "4"],
             ),
             "Sin Relu",
         ),
         pattern(
             "clips",
-            x(n).constant("low", Tensor::scalar(-0.75f32))
-                .constant("high", Tensor::scalar(0.5f32))
-                .constant("more", Tensor::scalar(0.75f32))
-                .node("Clip", &["x", "low", "more"], &["a"])
-                .node("Clip", &["a", "low", "high"], &["b"])
-                .node("Relu", &["b"], &["y"])
-                .output("y", DType::F32, n)
-                .model(),
+            x(n).text(
+                "low = -0.75; high = 0.5; more = 0.75; a = Clip(x, low, more);
+                 b = Clip(a, low, high); y = Relu(b)",
+            )
+            .output("y", DType::F32, n)
+            .model(),
             "Clip",
         ),
-        pattern(
-            "swish",
-            of_set(x(n).node("Sigmoid", &["x"], &["a"]).node("Mul", &["a", "x"], &["t"]), n, 24),
-            "Swish Relu",
-        ),
-        pattern("affine-into-conv", end(gemm(x(n)).node("Mul", &["a", "c"], &["t"]), out), "Gemm Relu"),
-        pattern("affine-into-conv", end(gemm(x(n)).node("Sub", &["a", "c"], &["t"]), out), "Gemm Relu"),
+        pattern("swish", of_set(x(n).text("a = Sigmoid(x); t = Mul(a, x)"), n, 24), "Swish Relu"),
+        pattern("affine-into-conv", end(gemm(x(n)).text("t = Mul(a, c)"), out), "Gemm Relu"),
+        pattern("affine-into-conv", end(gemm(x(n)).text("t = Sub(a, c)"), out), "Gemm Relu"),
         pattern(
             "affine-into-conv",
             end(
-                gemm(x(n)).constant("mean", floats(&[3], -0.5)).constant("var", floats(&[3], 1.5)).node(
-                    "BatchNormalization",
-                    &["a", "c", "b", "mean", "var"],
-                    &["t"],
-                ),
+                gemm(x(n))
+                    .constant("mean", floats(&[3], -0.5))
+                    .constant("var", floats(&[3], 1.5))
+                    .text("t = BatchNormalization(a, c, b, mean, var)"),
                 out,
             ),
             "Gemm Relu",
         ),
         pattern(
             "transpose-into-gemm",
-            end(
-                weights(x(&["4", "n"])).with("Transpose", &["x"], &["a"], perm(&[1, 0])).node(
-                    "Gemm",
-                    &["a", "w", "b"],
-                    &["t"],
-                ),
-                out,
-            ),
+            end(weights(x(&["4", "n"])).text("a = Transpose(x, perm=[1, 0]); t = Gemm(a, w, b)"), out),
             "Gemm Relu",
         ),
     ]

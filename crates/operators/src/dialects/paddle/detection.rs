@@ -5,7 +5,7 @@
 //! | `yolo_box` | boxes and scores of cells; those whose confidence is below the threshold are zeros |
 //! | `prior_box` | boxes around the centers of cells, for each size and aspect ratio |
 //! | `box_coder` | boxes relative to other boxes, and back |
-//! | `roi_align`, `roi_pool`, `psroi_pool` | features within boxes, of which so many belong to each image |
+//! | `roi_align`, `roi_pool`, `psroi_pool` | features within boxes; an input has the number of boxes of each image |
 
 use std::slice::from_ref;
 

@@ -2,7 +2,7 @@
 //!
 //! | operators | Paddle |
 //! |---|---|
-//! | `multiclass_nms3` | for each class, boxes that overlap no better one; of an image, at most so many |
+//! | `multiclass_nms3` | for each class, boxes that overlap no better one; of an image, at most `keep_top_k` |
 //! | `matrix_nms` | scores decay with the overlap with better boxes |
 //! | `nms` | boxes in the order of their scores |
 //! | `generate_proposals` | boxes of anchors and their deltas, clipped to the image |

@@ -163,7 +163,7 @@ fn pool_attributes(l: &Lowering<'_>, size: Vec<i64>, mean: bool) -> Result<Lower
                 let len = known_size(l, 0, first_axis(l)? + i)?.saturating_add(*start);
                 let steps = (len + end - size).max(0).saturating_add(stride - 1) / stride.max(1);
                 if steps.saturating_mul(stride) >= len {
-                    return Err(cannot("a pool whose last window begins behind the data"));
+                    return Err(cannot("a pool whose last window begins after the data"));
                 }
             }
             // Paddle counts as many elements after the data as before them.

@@ -64,7 +64,7 @@ struct Editing<'n, 'a, 'g> {
 
 /// A layer of the file that is a node or a constant, and the graph that it is in.
 #[derive(Clone)]
-struct Stored<'a, 'g> {
+struct StoredLayer<'a, 'g> {
     layer: Layer<'a>,
     graph: &'g Graph,
     node: Option<&'g Node>,
@@ -119,7 +119,7 @@ pub(super) fn edit_graph(
     }
     let mut outputs = after.outputs().iter();
     for layer in net.layers.iter().filter(|layer| layer.sort == LayerSort::Result) {
-        let stored = Stored { layer: layer.clone(), graph: before, node: None, stays: true };
+        let stored = StoredLayer { layer: layer.clone(), graph: before, node: None, stays: true };
         editing.layer(&stored, &[outputs.next().copied()], &vec![None; layer.outputs.len()], None)?;
     }
     editing.write(out)
@@ -127,7 +127,7 @@ pub(super) fn edit_graph(
 
 /// Finds the nodes and the constants that are read, of a graph and those within.
 fn collect<'a, 'g>(
-    into: &mut HashMap<Position, Stored<'a, 'g>>,
+    into: &mut HashMap<Position, StoredLayer<'a, 'g>>,
     net: &Net<'a>,
     graph: &'g Graph,
     stays: bool,
@@ -145,7 +145,7 @@ fn collect<'a, 'g>(
             let value = layer.outputs.first().and_then(|port| port.value);
             at = value.and_then(|id| graph.constant(id)?.position());
         }
-        into.extend(at.map(|at| (at, Stored { layer: layer.clone(), graph, node, stays })));
+        into.extend(at.map(|at| (at, StoredLayer { layer: layer.clone(), graph, node, stays })));
     }
     Ok(())
 }
@@ -179,7 +179,11 @@ impl<'a, 'g> Editing<'_, 'a, 'g> {
 
     /// New constants come first, then inputs and constants of the graph, and those of graphs that
     /// take the place of their layer.
-    fn constants(&mut self, stored: &HashMap<Position, Stored<'a, 'g>>, before: &'g Graph) -> Result<()> {
+    fn constants(
+        &mut self,
+        stored: &HashMap<Position, StoredLayer<'a, 'g>>,
+        before: &'g Graph,
+    ) -> Result<()> {
         let (mut kept, mut moved) = (HashMap::new(), Vec::new());
         for (id, constant) in self.graph.constants() {
             let Some(at) = constant.position() else {
@@ -201,7 +205,7 @@ impl<'a, 'g> Editing<'_, 'a, 'g> {
             };
             let is_read = layer.outputs.iter().any(|port| port.value.is_some());
             if value.is_some() || !is_read {
-                let stored = Stored { layer: layer.clone(), graph: before, node: None, stays: true };
+                let stored = StoredLayer { layer: layer.clone(), graph: before, node: None, stays: true };
                 self.layer(&stored, &[], &[value], None)?;
             }
         }
@@ -211,12 +215,12 @@ impl<'a, 'g> Editing<'_, 'a, 'g> {
     /// A layer of the file, with its values; `node` is the node that it becomes.
     fn layer(
         &mut self,
-        stored: &Stored<'a, 'g>,
+        stored: &StoredLayer<'a, 'g>,
         inputs: &[Option<ValueId>],
         outputs: &[Option<ValueId>],
         node: Option<&'g Node>,
     ) -> Result<()> {
-        let Stored { layer, graph, stays, .. } = stored;
+        let StoredLayer { layer, graph, stays, .. } = stored;
         if (layer.inputs.len(), layer.outputs.len()) != (inputs.len(), outputs.len()) {
             return Err(not_the_file());
         }

@@ -5,11 +5,11 @@ use gradus_core::convert::Rules;
 use gradus_core::graph::{Content, Type};
 use gradus_core::{DType, Kind, Number, Result, Shape, Tensor};
 
-use super::fields::{
+use crate::paddle::fields::{
     attr_type as kind, op_desc_attr, scalar, scalar_type, var_desc, var_type, var_type_dense_tensor_desc,
     var_type_tensor_desc,
 };
-use super::types::{array_of, dtype_of, sizes};
+use crate::paddle::types::{array_of, dtype_of, sizes};
 use crate::wire::ByteSpan;
 
 /// A variable as the file declares it.
