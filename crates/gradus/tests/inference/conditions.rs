@@ -194,3 +194,24 @@ fn conditions_of_a_branch_say_when_it_runs() {
     assert_eq!(conditions, ["n == 1 if n <= 1", "k == 1 if n >= 2"]);
     assert_eq!((problems, &*y), (vec![], "float32[If]"));
 }
+
+/// A size that data decides, beside a 0 that copies one: no -1 is written whose size cannot be told.
+#[test]
+fn sizes_of_data_beside_a_copied_zero_are_no_open_axis() {
+    let model = Sketch::new()
+        .input("x", DType::F32, &["1", "0"])
+        .input("flags", DType::Bool, &["m"])
+        .ints("one", &[1])
+        .ints("zero", &[0])
+        .node("NonZero", &["flags"], &["places"])
+        .node("Shape", &["places"], &["sizes"])
+        .node("Gather", &["sizes", "one"], &["count"])
+        .with("Concat", &["count", "zero"], &["target"], vec![("axis", Content::Int(0))])
+        .node("Reshape", &["x", "target"], &["y"])
+        .output("y", DType::F32, &["", ""])
+        .model();
+    let inference = model.infer(&InferOptions::default()).unwrap();
+    assert!(inference.problems().is_empty(), "{:?}", inference.problems());
+    let output = inference.fact(model.graph().outputs()[0]).as_tensor().unwrap();
+    assert_eq!(output.rank(), Some(2));
+}
