@@ -78,6 +78,17 @@ def heads_onnx() -> bytes:
     return model(graph, 17, 8)
 
 
+def baked_onnx() -> bytes:
+    """What exporters make of `x.view(1, 16, 2, 4)`, traced with one item: the batch is a number in the shape."""
+    nodes = [
+        helper.make_node("Reshape", ["x", "target"], ["split"], name="view"),
+        helper.make_node("Transpose", ["split"], ["y"], name="turn", perm=[0, 2, 1, 3]),
+    ]
+    target = helper.make_tensor("target", INT64, [4], [1, 16, 2, 4])
+    inputs, outputs = [value("x", FLOAT, ["batch", 16, 8])], [value("y", FLOAT, ["batch", 2, 16, 4])]
+    return model(helper.make_graph(nodes, "baked", inputs, outputs, [target]), 17, 8)
+
+
 def loop_onnx() -> bytes:
     """A loop that carries two values and scans one: Fibonacci numbers."""
     body = helper.make_graph(
@@ -185,6 +196,7 @@ def files() -> dict[str, bytes]:
     return {
         "range.onnx": range_onnx(),
         "positions.onnx": positions_onnx(),
+        "baked.onnx": baked_onnx(),
         "heads.onnx": heads_onnx(),
         "loop.onnx": loop_onnx(),
         "function.onnx": function_onnx(),

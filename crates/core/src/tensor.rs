@@ -142,7 +142,10 @@ impl Tensor {
     /// # Errors
     /// [`Kind::Shape`] if the shape has another number of elements.
     pub fn reshaped(&self, shape: Shape) -> Result<Tensor> {
-        check_len(&shape, self.len())?;
+        if shape.len() != self.len() {
+            let what = format!("cannot reshape {} to {shape}: number of elements", self.shape);
+            return Err(Error::mismatch(Kind::Shape, what, self.len(), shape.len()));
+        }
         Ok(Tensor { shape, ..self.clone() })
     }
 
@@ -402,7 +405,7 @@ impl Stack {
 
 fn check_len(shape: &Shape, len: usize) -> Result<()> {
     if shape.len() != len {
-        let what = format!("the number of elements of shape {shape}");
+        let what = format!("number of elements for shape {shape}");
         return Err(Error::mismatch(Kind::Shape, what, len, shape.len()));
     }
     Ok(())
@@ -453,7 +456,7 @@ mod tests {
         let error = Tensor::from_bytes(DType::I4, Shape::vector(3), Bytes::from_static(&[0])).unwrap_err();
         assert_eq!(error.message(), "the byte length of int4[3] is 1, expected 2");
         let error = Tensor::from_vec(Shape::vector(3), vec![1i32]).unwrap_err();
-        assert_eq!(error.message(), "the number of elements of shape [3] is 1, expected 3");
+        assert_eq!(error.message(), "number of elements for shape [3] is 1, expected 3");
         let tensor = Tensor::scalar(1.5f32);
         assert_eq!(tensor.elements::<f64>().unwrap_err().message(), "is float32, expected float64");
         assert_eq!(tensor.to_i64().unwrap_err().message(), "is float32, expected an integer type");

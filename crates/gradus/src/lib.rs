@@ -16,9 +16,39 @@
 //! # Ok::<(), gradus::Error>(())
 //! ```
 //!
-//! Infer shapes by [`Model::infer`](Source::infer), fold by [`Model::fold`] and convert by
-//! [`Model::convert`]. Set limits and register operators by [`OpenOptions`]. Options have public
-//! fields: start with their `default()` and set what differs.
+//! Infer the shapes of all values, without running it, and fold what can be computed before a run:
+//!
+//! ```
+//! use gradus::Model;
+//! use gradus::fold::FoldOptions;
+//! use gradus::infer::InferOptions;
+//! let model = Model::open("examples/heads.onnx")?;
+//! let inference = model.infer(&InferOptions::default())?;
+//! assert_eq!(inference.describe(inference.fact(model.value("y")?)), "float32[batch, 2, seq, 4]");
+//! assert!(inference.problems().is_empty());
+//!
+//! let folded = model.edited(&model.fold(&FoldOptions::default())?.model)?;
+//! assert_eq!((model.graph().nodes().len(), folded.graph().nodes().len()), (14, 2));
+//! # Ok::<(), gradus::Error>(())
+//! ```
+//!
+//! | to | use |
+//! |---|---|
+//! | open, limit, save | [`Model::open`], [`OpenOptions`], [`Limits`], [`Model::save`] |
+//! | infer types, shapes, conditions | [`Model::infer`](Source::infer) gives an [`Inference`](infer::Inference) |
+//! | compute with sizes | [`dim`] |
+//! | run | [`Model::run`], [`Model::compile`] gives a [`Program`]; values are [`Tensor`]s, [`Map`]s and sequences ([`Value`]) |
+//! | fold | [`Model::fold`], [`mod@fold`] |
+//! | convert | [`Model::convert`], [`conversion`] |
+//! | compare | [`Model::check`] and [`Model::check_in`] ([`check`]), [`diff`], [`portability`] |
+//! | tell costs | [`Model::cost`], [`cost`] |
+//! | write a function that checks sizes | [`Model::contract`], [`contract`] |
+//! | make a graph | [`graph::Builder`], [`Model::from_source`] |
+//! | add an operator | [`Operator`], [`OpenOptions::operator`] |
+//! | make a sequence | [`seq`], [`fill()`], [`filled`], on a GPU [`gpu`] |
+//! | predict other programs' sequences | [`profiles`], [`compare`] |
+//!
+//! Options have public fields: start with their `default()` and set what differs.
 //!
 //! Plan a sequence ([`seq`]) and fill it ([`fill`]):
 //!

@@ -25,7 +25,7 @@ const LINE: usize = 64;
 ///
 /// On Intel's processors they are: 256 MiB take up to half of the time. On AMD's of family 25
 /// elements that are made fast take two thirds of the time, and others up to twice as long
-/// (docs/performance.md). Others were not measured.
+/// (bench/RESULTS.md). Others were not measured.
 #[cfg(target_arch = "x86_64")]
 pub fn pays(fast: bool) -> bool {
     use std::arch::x86_64::__cpuid;

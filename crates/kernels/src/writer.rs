@@ -272,7 +272,7 @@ pub struct Writer<'p, P> {
 pub(crate) const MANY: usize = 16 << 20;
 
 /// Bytes from which elements are written by more threads. On 16 cores, 4 MiB take a third to a
-/// sixth of the time of one thread (docs/performance.md).
+/// sixth of the time of one thread (bench/RESULTS.md).
 const THREADS_MORE: usize = 4 << 20;
 
 /// Bytes from which threads are used where an element takes as long as ten of others.

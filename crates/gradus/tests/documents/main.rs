@@ -15,6 +15,7 @@ use gradus::schema::Signature;
 
 mod doc_lines;
 mod names;
+mod readmes;
 
 #[test]
 fn documents_are_what_the_tables_say() {

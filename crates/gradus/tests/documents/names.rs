@@ -81,6 +81,7 @@ fn every_source_that_is_named_is_there() {
         all.iter().map(|path| format!("/{}", path.strip_prefix(&root).unwrap().display())).collect();
     let is_there = |name: &str| names.iter().any(|path| path.ends_with(&format!("/{name}")));
     let named = regex::Regex::new(r"[\w./-]*\w\.(?:rs|py)\b").unwrap();
+    let repository = super::readmes::repository();
     let mut gone = Vec::new();
     let mut seen = 0;
     for path in &all {
@@ -89,7 +90,7 @@ fn every_source_that_is_named_is_there() {
         if !["md", "rs", "py", "toml"].contains(&&*ending) || path.ends_with("CHANGELOG.md") {
             continue;
         }
-        let text = std::fs::read_to_string(path).unwrap();
+        let text = std::fs::read_to_string(path).unwrap().replace(&repository, "");
         for (line, words) in
             text.lines().enumerate().filter_map(|(at, line)| Some((at + 1, prose(line, &ending)?)))
         {
