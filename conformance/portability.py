@@ -425,15 +425,29 @@ for end in ["SAME_UPPER", "SAME_LOWER", "VALID"]:
     case(rule, "Conv", [image, taps], attributes, constants=(1,))
     if same:
         case(rule, "ConvInteger", [image.astype(u8), taps.astype(u8)], attributes, constants=(1,))
-    for operator in ["AveragePool", "LpPool", "MaxPool"] if same else ["MaxPool"]:
-        case("pool-of-same-size-with-dilation" if same else None, operator, [image], {"kernel_shape": [2, 2], **attributes})
+    for operator in ["AveragePool", "LpPool", "MaxPool"]:
+        rule = "pool-of-same-size-with-dilation" if same else "pool-of-valid-windows-with-dilation" if operator != "MaxPool" else None
+        case(rule, operator, [image], {"kernel_shape": [2, 2], **attributes})
+ceil = {"kernel_shape": [2, 2], "strides": [2, 2], "ceil_mode": 1}
+valid = {**ceil, "auto_pad": "VALID"}
+case("pool-of-ceil-mode-and-valid", "AveragePool", [image], valid)
+case("pool-of-ceil-mode-and-valid", "LpPool", [image], {**valid, "kernel_shape": [3, 3]}, also=["pool-of-norms-beyond-padding"])
+case("maximum-of-ceil-mode-and-valid", "MaxPool", [image], valid)
+case("pool-of-norms-beyond-padding", "LpPool", [image], ceil)
 for size, rule in [(4, "local-response-of-even-size"), (3, None)]:
     case(rule, "LRN", [np.zeros((1, 1, 2, 2), f32)], {"size": size})
+for shape in [(1, 1), (1, 1, 2), (1, 1, 2, 2, 2)]:
+    case("local-response-of-other-rank", "LRN", [np.zeros(shape, f32)], {"size": 3})
+case("local-response-of-many-channels", "LRN", [np.ones((1, 2, 1, 1), f32)], {"size": 3, "alpha": 3.0, "beta": 1.0})
 signal, window = np.arange(1, 4, dtype=f32).reshape(1, 1, 3), np.array([1, 10, 100], f32).reshape(1, 1, 3)
 for end in ["SAME_UPPER", "SAME_LOWER"]:
     for stride, rule in [(1, "of-same-size"), (2, "of-same-size"), (3, None), (4, "with-gaps")]:
         rule = rule and f"transposed-convolution-{rule}"
         case(rule, "ConvTranspose", [signal, window], {"auto_pad": end, "strides": [stride]}, constants=(1,))
+    for stride, rule in [(1, "of-same-size"), (3, "of-same-size"), (5, None), (6, "with-gaps")]:
+        rule = rule and f"transposed-convolution-{rule}"
+        attributes = {"auto_pad": end, "strides": [stride], "dilations": [2]}
+        case(rule, "ConvTranspose", [signal, window], attributes, constants=(1,))
     for size, rule in [(6, "transposed-convolution-of-odd-padding"), (5, None)]:
         attributes = {"auto_pad": end, "strides": [2], "output_shape": [size]}
         case(rule, "ConvTranspose", [signal, window], attributes, constants=(1,))

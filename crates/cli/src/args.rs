@@ -17,8 +17,8 @@ use names::{Named, any, command_names, shell, shells, subjects};
 
 pub(crate) use dims::{Dialect, Dim};
 pub(crate) use models::{
-    CheckArgs, CostArgs, Devices, Diagram, DiffArgs, Emit, FleetArgs, GraphArgs, Infer, Ops, ProveArgs, ReportArgs,
-    Show,
+    CheckArgs, CostArgs, Devices, Diagram, DiffArgs, Emit, FleetArgs, GraphArgs, Infer, Ops, ProveArgs,
+    ReportArgs, Show,
 };
 pub(crate) use rewrites::{ConvertArgs, FoldArgs, RuntimeName, Target};
 pub(crate) use runs::RunArgs;

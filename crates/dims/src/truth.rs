@@ -77,7 +77,11 @@ impl Symbols {
         let apart = match relation {
             Relation::AtLeast => self.subtract(left, right)?,
             Relation::AtMost => self.subtract(right, left)?,
-            Relation::Equal | Relation::NotEqual | Relation::Broadcast => return None,
+            Relation::NotEqual => {
+                let (a, b) = (self.subtract(left, right)?, self.subtract(right, left)?);
+                return self.max(a, b);
+            }
+            Relation::Equal | Relation::Broadcast => return None,
         };
         self.add(apart, Dim::ONE)
     }

@@ -52,10 +52,10 @@ impl Words {
         text.map_or(Ok(default), |text| self.read(text, self.in_any_case_of(attributes)))
     }
 
-    /// Checks the text, or each of a list; passes what is no text.
+    /// Checks the text, or each of a list.
     ///
     /// # Errors
-    /// [`gradus_core::Kind::Value`] if it is no text of the list.
+    /// As [`Words::of`].
     pub fn check(&self, attributes: &Attributes<'_>) -> Result<()> {
         let any_case = self.in_any_case_of(attributes);
         let read = |text: &str| self.read(text, any_case).map(drop);
@@ -64,7 +64,7 @@ impl Words {
                 all.distinct().iter().filter_map(|text| std::str::from_utf8(text).ok()).try_for_each(read)
             }
             Some(Content::Text(all)) if self.list => all.split(',').map(str::trim).try_for_each(read),
-            _ => attributes.text(self.attribute).ok().flatten().map_or(Ok(()), read),
+            _ => attributes.text(self.attribute)?.map_or(Ok(()), read),
         }
     }
 

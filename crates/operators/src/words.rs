@@ -111,12 +111,19 @@ pub const WEIGHTS: Words = new("weights_format", &["fico", "icof", "ifco", "ifoc
 
 // Attributes of Paddle.
 pub const BOX_CODE: Words = new("code_type", &["encode_center_size", "decode_center_size"]);
+/// Names of layouts, of which those that end with C have the channels last.
+pub const CHANNELS: Words =
+    new("data_format", &["NCHW", "NHWC", "NC", "NCL", "NLC", "NCW", "NWC", "NCDHW", "NDHWC", "AnyLayout"])
+        .in_any_case();
 pub const DIVERGENCE: Words = new("reduction", &["mean", "sum", "batchmean", "none"]);
 pub const DROPOUT: Words = new("mode", &["downgrade_in_infer", "upscale_in_train"]);
 pub const DRIVER: Words = new("driver", &["gelsy", "gels", "gelsd", "gelss"]);
 pub const FOURIER: Words = new("normalization", &["backward", "", "ortho", "forward"]);
 pub const HALF_OF_EIGH: Words = new("UPLO", &["L", "U"]);
 pub const HALF_OF_EIGVALSH: Words = new("uplo", HALF_OF_EIGH.texts);
+pub const INTERPOLATION: Words =
+    new("interp_method", &["nearest", "linear", "bilinear", "trilinear", "bicubic"]);
+pub const MIDDLE: Words = new("mode", &["avg", "min"]);
 pub const NETWORK: Words = new("mode", &["RNN_TANH", "RNN_RELU", "LSTM", "GRU"]);
 pub const PADDING: Words = new("mode", &["constant", "reflect", "replicate", "edge", "circular"]);
 pub const PADDING_ALGORITHM: Words = new("padding_algorithm", &["EXPLICIT", "SAME", "VALID"]);

@@ -8,12 +8,12 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use gradus::check::{CheckOptions, OutputCheck, VerifyOptions};
-use gradus::prove::{ProveOptions, Side, Verdict};
 use gradus::contract::{Deployment, Language};
 use gradus::conversion::{ConvertOptions, Converted, Runtime};
 use gradus::fold::{FoldOptions, Folded, RuleSet};
 use gradus::graph::{Standard, Type, ValueId};
 use gradus::infer::{ElementRange, InferOptions, InputFact, Reuse};
+use gradus::prove::{ProveOptions, Side, Verdict};
 use gradus::{Map, Program, RunOptions, Sums, Value};
 use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
@@ -235,7 +235,8 @@ impl Model {
         if let Some(proof) = proved.proof {
             (outputs, assumptions) = (proof.outputs, proof.assumptions);
             let side = |side: Side| (side.value, side.term);
-            let pairs = proof.frontier.into_iter().map(|pair| (side(pair.first), side(pair.second), pair.count));
+            let pairs =
+                proof.frontier.into_iter().map(|pair| (side(pair.first), side(pair.second), pair.count));
             frontier.extend(pairs);
         }
         report.set_item("outputs", outputs)?;

@@ -329,7 +329,8 @@ pub(super) fn pools_beyond(node: &mut NodeFacts<'_>) -> Option<When> {
     if counts { rounded_up(node, |&(_, step, _)| step > 1) } else { None }
 }
 
-fn rounded_up(node: &NodeFacts<'_>, meets: impl Fn(&(i64, i64, i64)) -> bool) -> Option<When> {
+/// When windows of a pool with `ceil_mode` are such, or their sizes are not known.
+pub(super) fn rounded_up(node: &NodeFacts<'_>, meets: impl Fn(&(i64, i64, i64)) -> bool) -> Option<When> {
     if !node.attributes.flag("ceil_mode", false).ok()? {
         return None;
     }
@@ -476,8 +477,26 @@ fn transposed_windows(node: &NodeFacts<'_>) -> Option<Vec<(i64, i64)>> {
 
 /// Returns true if `auto_pad` asks for a size that follows from the stride, of dilated windows.
 pub(super) fn is_dilated_to_same(node: &NodeFacts<'_>) -> bool {
+    is_same(node) && is_dilated(node)
+}
+
+/// Returns true if windows that begin within the data are counted up, without padding.
+pub(super) fn is_valid_rounded_up(node: &NodeFacts<'_>) -> bool {
+    is_text(node, "auto_pad", "VALID") && node.attributes.flag("ceil_mode", false).unwrap_or(false)
+}
+
+/// Returns true if windows have gaps.
+pub(super) fn is_dilated(node: &NodeFacts<'_>) -> bool {
     let dilations = node.attributes.ints("dilations").ok().flatten().unwrap_or(&[]);
-    is_same(node) && dilations.iter().any(|&dilation| dilation != 1)
+    dilations.iter().any(|&dilation| dilation != 1)
+}
+
+/// When an image has more channels than there are samples.
+pub(super) fn more_channels(node: &mut NodeFacts<'_>) -> Option<When> {
+    let dims = node.input(0)?.dims.clone();
+    let Some(&[samples, channels, ..]) = dims.as_deref() else { return Some(When::Data) };
+    let Some(more) = node.symbols.add(samples, Dim::ONE) else { return Some(When::Data) };
+    node.any(&[channels], |_, channels| [Condition::new(channels, Relation::AtLeast, more)])
 }
 
 /// Returns true if `auto_pad` asks for a size that follows from the stride.

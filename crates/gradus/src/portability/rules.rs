@@ -9,10 +9,11 @@ use gradus_core::{DType, Number};
 use super::checks::{
     an_input, an_input_outside, becomes_one, becomes_smaller, both, bounds_outside, by_scales, cast,
     cut_lengths, distant, divides_by_scales, either, fewer_rows, given_size, index_below, index_out_of_range,
-    integer_product, integer_reduction, is_dilated_to_same, is_left, is_nearest, is_power_of_two, is_text,
-    kept_size, left_out, no_elements, no_windows, open_bound_outside_int32, pools_beyond, pools_padding,
-    quotient_beyond_int32, result_bounds, result_outside, rounded_scales, rounded_size, rounds_twice,
-    same_size, several_axes, ties, zeros,
+    integer_product, integer_reduction, is_dilated, is_dilated_to_same, is_left, is_nearest, is_power_of_two,
+    is_text, is_valid_rounded_up, kept_size, left_out, more_channels, no_elements, no_windows,
+    open_bound_outside_int32, pools_beyond, pools_padding, quotient_beyond_int32, result_bounds,
+    result_outside, rounded_scales, rounded_size, rounded_up, rounds_twice, same_size, several_axes, ties,
+    zeros,
 };
 use super::conditions::{FLOAT32, INT32, NodeFacts};
 use super::{When, range};
@@ -453,11 +454,32 @@ pub(super) const RULES: &[Rule] = &[
         applies: |node| (node.attributes.int_or("size", 1).ok()? % 2 == 0).then_some(When::Always),
     },
     Rule {
+        name: "local-response-of-many-channels",
+        operators: &["LRN"],
+        condition: "there are more channels than samples",
+        results: ["sums all channels", "sums all channels", "sums as many channels as there are samples"],
+        applies: more_channels,
+    },
+    Rule {
+        name: "local-response-of-other-rank",
+        operators: &["LRN"],
+        condition: "the rank is not 4",
+        results: ["fails", "runs", "fails"],
+        applies: |node| (node.input(0)?.rank()? != 4).then_some(When::Always),
+    },
+    Rule {
         name: "log-softmax-of-distant-elements",
         operators: &["LogSoftmax"],
         condition: "an element is 87 or more below the largest",
         results: ["returns a number", "returns a number", "returns -infinity, or a number that is rounded"],
         applies: distant,
+    },
+    Rule {
+        name: "maximum-of-ceil-mode-and-valid",
+        operators: &["MaxPool"],
+        condition: "auto_pad is VALID, and ceil_mode is set",
+        results: ["rounds up", "rounds up", "rounds down"],
+        applies: |node| is_valid_rounded_up(node).then_some(When::Data),
     },
     Rule {
         name: "maximum-of-nan",
@@ -514,6 +536,13 @@ pub(super) const RULES: &[Rule] = &[
         applies: pools_beyond,
     },
     Rule {
+        name: "pool-of-ceil-mode-and-valid",
+        operators: &["AveragePool", "LpPool"],
+        condition: "auto_pad is VALID, and ceil_mode is set",
+        results: ["rounds up", "rounds up", "fails"],
+        applies: |node| is_valid_rounded_up(node).then_some(When::Always),
+    },
+    Rule {
         name: "pool-of-infinity",
         operators: &["MaxPool"],
         condition: "all elements of a window are -infinity",
@@ -539,6 +568,17 @@ pub(super) const RULES: &[Rule] = &[
         applies: |node| node.float(0, &[F32], f64::is_nan),
     },
     Rule {
+        name: "pool-of-norms-beyond-padding",
+        operators: &["LpPool"],
+        condition: "a window goes beyond the padding",
+        results: [
+            "sums what lies in the window",
+            "multiplies the sum by the part that is missing",
+            "multiplies the sum by the part that is missing",
+        ],
+        applies: |node| rounded_up(node, |&(_, step, _)| step > 1),
+    },
+    Rule {
         name: "pool-of-padding",
         operators: &["MaxPool"],
         condition: "a window begins in the padding at the end",
@@ -555,6 +595,13 @@ pub(super) const RULES: &[Rule] = &[
             "pads one end or leaves elements 0",
         ],
         applies: |node| is_dilated_to_same(node).then_some(When::Always),
+    },
+    Rule {
+        name: "pool-of-valid-windows-with-dilation",
+        operators: &["AveragePool", "LpPool"],
+        condition: "auto_pad is VALID, and a dilation is not 1",
+        results: ["counts dilated windows", "counts dilated windows", "counts windows without gaps"],
+        applies: |node| (is_text(node, "auto_pad", "VALID") && is_dilated(node)).then_some(When::Data),
     },
     Rule {
         name: "quantization-beyond-int32",

@@ -202,3 +202,24 @@ fn slices_of_tables_of_positions_are_followed() {
     let texts: Vec<_> = inference.conditions().iter().map(|of| &*of.text).collect();
     assert_eq!(texts, ["seq <= 32"]);
 }
+
+/// A size that data decides, beside a 0 that copies one: no -1 is written whose size cannot be told.
+#[test]
+fn sizes_of_data_beside_a_copied_zero_are_no_open_axis() {
+    let model = Sketch::new()
+        .input("x", DType::F32, &["1", "0"])
+        .input("flags", DType::Bool, &["m"])
+        .ints("one", &[1])
+        .ints("zero", &[0])
+        .node("NonZero", &["flags"], &["places"])
+        .node("Shape", &["places"], &["sizes"])
+        .node("Gather", &["sizes", "one"], &["count"])
+        .with("Concat", &["count", "zero"], &["target"], vec![("axis", Content::Int(0))])
+        .node("Reshape", &["x", "target"], &["y"])
+        .output("y", DType::F32, &["", ""])
+        .model();
+    let inference = model.infer(&InferOptions::default()).unwrap();
+    assert!(inference.problems().is_empty(), "{:?}", inference.problems());
+    let output = inference.fact(model.graph().outputs()[0]).as_tensor().unwrap();
+    assert_eq!(output.rank(), Some(2));
+}

@@ -121,6 +121,27 @@ impl Counter {
     }
 }
 
+impl Counter {
+    /// A counter whose condition is that it differs from the limit: the number of iterations of a run
+    /// that ends, which is told, or may be where something else ends the run too.
+    fn differing(random: &mut fastrand::Rng) -> Counter {
+        let mut counter = Counter::random(random);
+        counter.compares = ("Equal", false);
+        counter.step = counter.step.signum() * if random.u8(0..4) > 0 { 1 } else { 2 };
+        // Another counter that stays below its bound does not end what goes on for ever.
+        counter.also = counter.also.filter(|also| also.0 == "And");
+        counter
+    }
+
+    /// Returns true if the counter meets the limit of `n`, or something else ends the loop.
+    fn ends(&self, n: i64) -> bool {
+        let next = if self.is_checked { self.start } else { self.start + self.step };
+        let apart = self.limit.0 * n + self.limit.1 - next;
+        let meets = apart % self.step == 0 && apart / self.step >= 0;
+        meets || self.most.is_some() || self.also.is_some() || (!self.is_checked && n <= 1)
+    }
+}
+
 /// The sizes of the outputs where the input has `n` elements.
 fn inferred(model: &Model, n: i64) -> Vec<Option<i64>> {
     let mut options = InferOptions::default();
@@ -154,4 +175,28 @@ fn counters_tell_the_number_of_iterations() {
             assert_eq!(inferred(&converted, n), wanted, "{case}: {counter:?} of {n} as an IR");
         }
     }
+}
+
+#[test]
+fn counters_that_differ_from_a_limit_tell_the_number_of_iterations() {
+    let mut random = fastrand::Rng::with_seed(72);
+    let (mut told, mut alone) = (0, 0);
+    for case in 0..300 {
+        let counter = Counter::differing(&mut random);
+        let model = counter.model();
+        for n in [0, 1, 2, 3, 5, 8].into_iter().filter(|&n| counter.ends(n)) {
+            let x =
+                Tensor::zeros(DType::F32, Shape::new(vec![usize::try_from(n).unwrap()]).unwrap()).unwrap();
+            let outputs = model.run([("x", x)]).unwrap();
+            let size = |value: &Value| i64::try_from(value.tensor().unwrap().shape().dims()[0]).unwrap();
+            for ((_, value), found) in outputs.iter().zip(inferred(&model, n)) {
+                let is_alone = counter.most.is_none() && counter.also.is_none();
+                assert!(found.is_some() || !is_alone, "{case}: {counter:?} of {n}");
+                assert_eq!(found.unwrap_or(size(value)), size(value), "{case}: {counter:?} of {n}");
+                told += u32::from(found.is_some());
+                alone += u32::from(is_alone);
+            }
+        }
+    }
+    assert!(alone > 200 && told > alone + 100, "{told} {alone}");
 }

@@ -9,6 +9,7 @@ use std::path::Path;
 
 use gradus::conversion::ConvertOptions;
 use gradus::convert::nearest_f64;
+use gradus::fact::Elements;
 use gradus::formats::onnx::NEWEST_OPSET;
 use gradus::graph::{self, Content, Standard};
 use gradus::infer::{InferOptions, InputFact};
@@ -567,4 +568,22 @@ fn limits_hold_within_a_lowered_node() {
     limits.max_bytes = 8;
     let error = program.run_within(values(&case.inputs), limits).unwrap_err();
     assert_eq!(error.kind(), Kind::Limit, "{error}");
+}
+
+/// Codes that are concatenated are scaled again: they are not those of the inputs.
+#[test]
+fn concatenated_codes_are_not_those_of_the_inputs() {
+    let (scale, zero) = (Tensor::scalar(0.5f32), Tensor::scalar(0u8));
+    let codes = Tensor::vector(&[1u8, 2]);
+    let (model, _) = One::of(Standard::Onnx, "QLinearConcat", 1)
+        .domain("com.microsoft")
+        .inputs(&[scale.clone(), zero.clone(), codes.clone(), scale, zero])
+        .attribute("axis", Content::Int(0))
+        .model();
+    let mut options = InferOptions::default();
+    options.sizes.inputs.insert("x2".into(), InputFact::Value(codes.into()));
+    let inference = model.infer(&options).unwrap();
+    let output = inference.fact(model.graph().outputs()[0]).as_tensor().unwrap();
+    assert_eq!(output.dims.as_ref().map(|dims| dims[0].known()), Some(Some(2)));
+    assert!(matches!(output.elements, Elements::Unknown), "{:?}", output.elements);
 }

@@ -656,3 +656,22 @@ fn integers_that_are_picked_or_scaled_are_exact() {
     let scaled = run(&model("PRelu", 16, 2, vec![]), &[x, slopes]);
     assert_eq!(*scaled.elements::<i64>().unwrap(), [i64::MAX, -3 * LARGE, i64::MIN]);
 }
+
+/// The text of `CumSum` copies the first element as it is.
+#[test]
+fn cumulative_sums_begin_with_the_first_element() {
+    let numbers = [-0f32, -0.0, 1.0];
+    for (exclusive, reverse, wanted) in
+        [(0, 0, [-0f32, -0.0, 1.0]), (0, 1, [1.0, 1.0, 1.0]), (1, 0, [0.0, 0.0, 0.0])]
+    {
+        let (model, given) = One::of(Standard::Onnx, "CumSum", 14)
+            .inputs(&[Tensor::vector(&numbers), Tensor::scalar(0i64)])
+            .attribute("exclusive", Content::Int(exclusive))
+            .attribute("reverse", Content::Int(reverse))
+            .model();
+        let outputs = model.run(given).unwrap();
+        let sums = outputs[0].tensor().unwrap().elements::<f32>().unwrap().into_owned();
+        let bits = |all: &[f32]| all.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+        assert_eq!(bits(&sums), bits(&wanted), "{exclusive} {reverse}");
+    }
+}

@@ -1,5 +1,5 @@
 //! How often a loop runs whose condition compares numbers that every iteration changes by the same,
-//! as `i < n` where the body computes `i + k`.
+//! as `i < n` or `i != n` where the body computes `i + k`.
 
 use crate::control_flow::infer::Carried;
 use crate::dim::{Bounds, Dim, Symbols};
@@ -77,10 +77,17 @@ impl Counters {
     }
 
     /// The number of iterations from one on in which a number is above zero, until it is not. The
-    /// number falls in every iteration.
-    fn iterations_from(&self, symbols: &mut Symbols, number: Dim, iteration: i64) -> Option<Dim> {
+    /// number falls in every iteration; or it is the larger of a number and its opposite, and zero
+    /// where that passes zero. A number that starts below zero never does, which is known not to be
+    /// so, or `ends`: no other condition ends the loop, so that a run does not succeed then.
+    fn iterations_from(&self, symbols: &mut Symbols, number: Dim, iteration: i64, ends: bool) -> Option<Dim> {
         if let Some((is_min, all)) = symbols.extremes(number) {
-            let each = all.into_iter().map(|dim| self.iterations_from(symbols, dim, iteration));
+            if let (false, &[a, b]) = (is_min, &all[..])
+                && symbols.negate(a) == Some(b)
+            {
+                return self.iterations_until_zero(symbols, [a, b], iteration, ends);
+            }
+            let each = all.into_iter().map(|dim| self.iterations_from(symbols, dim, iteration, false));
             let each = each.collect::<Option<Vec<_>>>()?;
             return extreme(symbols, is_min, each);
         }
@@ -94,16 +101,39 @@ impl Counters {
         symbols.max(count, Dim::ZERO)
     }
 
-    /// The number of iterations of a loop without a trip count: of which `enters` is the condition
-    /// before it, and `goes_on` the one that each iteration computes.
-    pub fn iterations(&self, symbols: &mut Symbols, enters: Dim, goes_on: Dim) -> Option<Dim> {
+    /// The number of iterations from one on until the one of a number and its opposite that falls
+    /// is zero.
+    fn iterations_until_zero(
+        &self,
+        symbols: &mut Symbols,
+        pair: [Dim; 2],
+        iteration: i64,
+        ends: bool,
+    ) -> Option<Dim> {
+        let (number, falls) = pair.into_iter().find_map(|number| {
+            let (_, by) = self.line(symbols, number)?;
+            let falls = symbols.negate(by).filter(|&falls| symbols.at_least(falls, 1))?;
+            Some((number, falls))
+        })?;
+        let value = self.value_at(symbols, number, iteration)?;
+        if !(ends || (falls == Dim::ONE && symbols.at_least(value, 0))) {
+            return None;
+        }
+        let count = symbols.ceil_divide(value, falls)?;
+        symbols.max(count, Dim::ZERO)
+    }
+
+    /// The number of iterations of a loop, before a trip count is looked at: `enters` is the condition
+    /// before it, `goes_on` the one that each iteration computes, and `ends` whether nothing but
+    /// them ends it.
+    pub fn iterations(&self, symbols: &mut Symbols, [enters, goes_on]: [Dim; 2], ends: bool) -> Option<Dim> {
         let number = symbols.above_zero_if(goes_on)?;
         let before = symbols.above_zero_if(enters)?;
         // The body computes the condition of the first iteration.
         if self.value_at(symbols, number, -1) == Some(before) {
-            return self.iterations_from(symbols, number, -1);
+            return self.iterations_from(symbols, number, -1, ends);
         }
-        let others = self.iterations_from(symbols, number, 0)?;
+        let others = self.iterations_from(symbols, number, 0, ends)?;
         let all = symbols.add(others, Dim::ONE)?;
         let is_entered = symbols.clamped(before, Dim::ZERO, Dim::ONE)?;
         symbols.multiply(is_entered, all)
@@ -136,7 +166,7 @@ pub fn number_of_iterations(
     most: Option<Dim>,
 ) -> Option<Dim> {
     let symbols = cx.symbols();
-    let count = counters.iterations(symbols, enters?, goes_on?)?;
+    let count = counters.iterations(symbols, [enters?, goes_on?], most.is_none())?;
     symbols.bound(count, Bounds::SIZE);
     most.map_or(Some(count), |most| symbols.min(most, count))
 }

@@ -142,7 +142,8 @@ pub fn qlinear_concat(cx: &mut InferContext<'_, '_>) -> InferResult {
     let axis = cx.attributes.int_or("axis", 0)?;
     let mut facts = joined(cx, &inputs, axis)?;
     if let [Fact::Tensor(fact)] = &mut facts[..] {
-        fact.dtype = cx.dtype(2);
+        // Codes are scaled again, so that elements do not stay what they are.
+        *fact = TensorFact { dtype: cx.dtype(2), elements: Elements::Unknown, ..fact.clone() };
     }
     Ok(facts)
 }

@@ -219,10 +219,10 @@ fn filled(
 ) -> InferResult {
     let open = dims.iter().filter(|dim| dim.is_none()).count();
     let rest: Vec<_> = dims.iter().flatten().copied().collect();
-    // The others may be 0, unless -1 is written.
-    let is_quotient = !cx.is_cautious()
-        || target.contains(&Dim::Known(-1))
-        || rest.iter().all(|&dim| cx.symbols().at_least(dim, 1));
+    // What data decides may be 0, and the others too, unless -1 is written.
+    let is_quotient = target.contains(&Dim::Known(-1))
+        || !rest.contains(&Dim::ZERO)
+            && (!cx.is_cautious() || rest.iter().all(|&dim| cx.symbols().at_least(dim, 1)));
     let left = match (given, open) {
         (Some(given), 1) if is_quotient => Some(quotient(cx, given, &rest, zero)?),
         _ => None,

@@ -398,6 +398,10 @@ pub fn det_by_steps(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 
 /// As the first input, of square matrices.
 pub fn square(cx: &mut InferContext<'_, '_>) -> InferResult {
+    // Flags of Paddle's operators, which have no signature that says their types.
+    for name in ["upper", "transpose", "unitriangular"] {
+        cx.attributes.flag(name, false)?;
+    }
     let dims = cx.dims(0)?;
     let &[.., rows, columns] = &dims[..] else {
         return Err(errors::rank("input 0", dims.len(), "at least 2").into());

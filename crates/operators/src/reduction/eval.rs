@@ -368,7 +368,11 @@ pub fn cum_sum(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<
         let mut elements = data.elements::<T>()?.into_owned();
         for places in groups.iter() {
             limits.check()?;
-            let mut sum = T::from_number(Number::Int(i128::from(multiply)));
+            // The first element is copied as it is, so that -0.0 stays what it is.
+            let mut sum = T::from_number(match (multiply, exclusive) {
+                (false, false) => Number::Float(-0.0),
+                _ => Number::Int(i128::from(multiply)),
+            });
             for i in 0..places.len() {
                 let place = places[if reverse { places.len() - 1 - i } else { i }];
                 let before = sum;

@@ -277,15 +277,31 @@ pub fn insert(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let mut dims = dims_of_items(&fact)?;
     dims.remove(axis);
     if dims.contains(&None) {
-        // Before the first item, dimensions that are not known are 0.
-        let (own, shape) = (cx.shape_of(whole)?, cx.shape_of(item)?);
+        let shape = cx.shape_of(item)?;
         let (before, after) = (cx.sliced(shape, 0, at)?, cx.sliced(shape, at + 1, i64::MAX)?);
-        let size = cx.sliced(own, at, at + 1)?;
-        let dims = cx.put("Concat", &[before, size, after], &[say("axis", 0)])?;
-        whole = cx.put("Reshape", &[whole, dims], &[say("special_zero", false)])?;
+        whole = like_item(cx, whole, at, &[before], &[after])?;
     }
     let whole = cx.put("Concat", &[whole, item], &[say("axis", axis)])?;
     given(cx, Items::Joined { whole, axis })
+}
+
+/// The items so far, before the first of which unknown dimensions are 0, with those of an item.
+///
+/// Where there are items, the shape is their own. A shape whose first dimension is always their
+/// count would let OpenVINO conclude that the others are equal too, which needs elements.
+fn like_item(
+    cx: &mut ConvertContext<'_, '_>,
+    all: NewValue,
+    axis: i64,
+    before: &[NewValue],
+    after: &[NewValue],
+) -> Result<NewValue> {
+    let (own, zero) = (cx.shape_of(all)?, cx.list(&[0]));
+    let count = cx.sliced(own, axis, axis + 1)?;
+    let dims = cx.put("Concat", &[before, &[zero], after].concat(), &[say("axis", 0)])?;
+    let none = cx.put("Equal", &[count, zero], &[numpy()])?;
+    let dims = cx.put("Select", &[none, dims, own], &[numpy()])?;
+    cx.put("Reshape", &[all, dims], &[say("special_zero", false)])
 }
 
 /// Inserts an item among the slices of a tensor.
@@ -302,11 +318,8 @@ fn insert_slice(
     }
     let (mut all, first) = (all, cx.list(&[0]));
     if dims_of_items(fact)?.contains(&None) {
-        // Before the first item, dimensions that are not known are 0.
-        let (own, shape) = (cx.shape_of(all)?, cx.shape_of(item)?);
-        let count = cx.sliced(own, 0, 1)?;
-        let dims = cx.put("Concat", &[count, shape], &[say("axis", 0)])?;
-        all = cx.put("Reshape", &[all, dims], &[say("special_zero", false)])?;
+        let shape = cx.shape_of(item)?;
+        all = like_item(cx, all, 0, &[], &[shape])?;
     }
     let item = cx.put("Unsqueeze", &[item, first], &[])?;
     let parts = if cx.has(2) {

@@ -20,6 +20,7 @@ use crate::conversion::node::ConvertContext;
 use crate::conversion::report::{cannot, not_known};
 use crate::conversion::to_openvino::{numpy, say};
 use crate::conversion::writer::NewValue;
+use crate::dim::{Condition, Dim, Relation};
 use crate::errors;
 use crate::windows::infer::beyond;
 
@@ -206,7 +207,8 @@ fn pool(cx: &mut ConvertContext<'_, '_>) -> Result<NewAttributes> {
         .zip(&strides)
         .map(|(&beyond, &stride)| if beyond < stride { beyond.max(0) } else { 0 })
         .collect();
-    if !same && known.iter().zip(&strides).any(|(beyond, stride)| *beyond > 0 && beyond >= stride) {
+    let is_beyond = known.iter().zip(&strides).any(|(beyond, stride)| *beyond > 0 && beyond >= stride);
+    if !same && (is_beyond || is_always_beyond(cx, &strides)?) {
         return Err(cannot(
             "cannot convert: OpenVINO has no pool whose window is larger than the padded data",
         ));
@@ -241,6 +243,17 @@ fn pool(cx: &mut ConvertContext<'_, '_>) -> Result<NewAttributes> {
         say("rounding_type", rounding),
     ]);
     Ok(attributes)
+}
+
+/// Returns true if a window is larger by a stride or more than an axis of data whose size is open.
+fn is_always_beyond(cx: &mut ConvertContext<'_, '_>, strides: &[i64]) -> Result<bool> {
+    let needed = beyond(&cx.attributes, &vec![Some(0); strides.len()])?;
+    let dims = cx.fact(0).as_tensor().and_then(|fact| fact.dims.clone()).unwrap_or_default();
+    let open = dims.iter().skip(2).zip(needed.iter().zip(strides)).filter(|(dim, _)| dim.known().is_none());
+    Ok(open.into_iter().any(|(&dim, (needed, stride))| {
+        let least = Dim::Known(needed.saturating_sub(*stride).saturating_add(1));
+        cx.conversion.symbols.never_holds(&Condition::new(dim, Relation::AtLeast, least))
+    }))
 }
 
 /// Writes `MaxPool`.

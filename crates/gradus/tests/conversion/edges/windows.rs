@@ -174,10 +174,18 @@ fn what_has_no_elements_is_a_constant_of_openvino() {
         .attribute("kernel_shape", kernel())
         .declared(0, Some(&[None, Some(2), Some(2)]));
     let refused = convert(&narrow.model().0).unwrap_err().to_string();
-    assert!(
-        refused.ends_with("OpenVINO has no pool whose window is larger than the padded data"),
-        "{refused}"
-    );
+    let why = "OpenVINO has no pool whose window is larger than the padded data";
+    assert!(refused.ends_with(why), "{refused}");
+    // A slice of at most one element, of an axis of any size.
+    let sliced = Sketch::new().input("x", DType::F32, &["n", "m", "k"]);
+    let ends = [("start", -1), ("end", 2), ("axis", 2)];
+    let sliced = ends.into_iter().fold(sliced, |sketch, (name, at)| sketch.ints(name, &[at]));
+    let sliced = sliced
+        .node("Slice", &["x", "start", "end", "axis"], &["part"])
+        .with("MaxPool", &["part"], &["y"], vec![("kernel_shape", Content::Ints([2].into()))])
+        .output("y", DType::F32, &["", "", ""]);
+    let refused = convert(&sliced.model()).unwrap_err().to_string();
+    assert!(refused.ends_with(why), "{refused}");
 }
 
 #[test]

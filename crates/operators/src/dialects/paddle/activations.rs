@@ -8,6 +8,7 @@ use crate::dialects::cannot;
 use crate::dialects::paddle::attributes::{constant_like, float, text};
 use crate::dialects::paddle::images::divided;
 use crate::dialects::paddle::math::unary;
+use crate::dialects::paddle::windows::has_channels_last;
 use crate::lowering::terms::{f, of, pick, with};
 use crate::lowering::{LoweredValue, Lowering, axis, int};
 
@@ -196,7 +197,7 @@ pub fn maxout(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 /// `prelu`: a slope for all, for each channel, or for each element.
 pub fn prelu(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, mut slopes, rank) = (l.input(0)?, l.input(1)?, l.rank_of(0)?);
-    let last = text(l, "data_format", "NCHW")?.ends_with('C');
+    let last = has_channels_last(l)?;
     match text(l, "mode", "all")? {
         "all" => slopes = l.reshape(slopes, &[])?,
         "channel" if last || rank < 2 => slopes = l.reshape(slopes, &[-1])?,

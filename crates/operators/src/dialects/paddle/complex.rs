@@ -38,6 +38,7 @@ fn axes(attributes: &Attributes<'_>, rank: usize) -> Result<Vec<usize>> {
 
 /// Shape and type of `fft_c2c`, `fft_r2c` and `fft_c2r`.
 pub fn fourier_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
+    cx.attributes.flag("forward", true)?;
     let mut dims = cx.dims(0)?.to_vec();
     let last = axes(&cx.attributes, dims.len())?.first().copied();
     let halved = cx.operator == "fft_r2c" && cx.attributes.flag("onesided", true)?;

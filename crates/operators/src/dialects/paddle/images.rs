@@ -7,7 +7,7 @@ use gradus_core::{DType, Result, Tensor};
 use crate::dialects::cannot;
 use crate::dialects::paddle::attributes::{constant_like, floats, ints, text};
 use crate::dialects::paddle::layout::list;
-use crate::dialects::paddle::windows::{channels_first, channels_last};
+use crate::dialects::paddle::windows::{channels_first, channels_last, has_channels_last};
 use crate::errors;
 use crate::lowering::terms::{cast, of, with};
 use crate::lowering::{LoweredValue, Lowering, along, int, not_known};
@@ -18,6 +18,11 @@ use crate::words;
 pub fn resize(l: &mut Lowering<'_>, kind: &'static str) -> Result<Vec<LoweredValue>> {
     let axes = l.rank_of(0)?.checked_sub(2).filter(|axes| (1..=3).contains(axes));
     let axes = axes.ok_or_else(|| cannot("a resized tensor of another rank than 3 to 5"))?;
+    let kind = match words::INTERPOLATION.of_or(&l.attributes, kind)? {
+        "bilinear" | "trilinear" => "linear",
+        "bicubic" => "cubic",
+        kind => kind,
+    };
     let x = l.input(0)?;
     let (x, last) = channels_first(l, x)?;
     let (corners, mode) = (l.attributes.flag("align_corners", true)?, l.attributes.int_or("align_mode", 1)?);
@@ -120,7 +125,7 @@ pub fn pad(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         let given = list(l, "paddings", 1)?;
         // `pad2d` counts from the first axis, `pad3d` from the last.
         let order: [&[i64]; 2] = if plane { [&[0, 2], &[1, 3]] } else { [&[4, 2, 0], &[5, 3, 1]] };
-        let last = text(l, "data_format", "NCDHW")?.ends_with('C');
+        let last = has_channels_last(l)?;
         let outer: [&[i64]; 2] = if last { [&[0], &[0]] } else { [&[0, 0], &[]] };
         let outer = [l.list(outer[0])?, l.list(outer[1])?];
         let mut parts = Vec::new();

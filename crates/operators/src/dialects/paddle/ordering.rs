@@ -18,11 +18,12 @@ use gradus_core::{DType, Result, Tensor};
 use crate::dialects::boxes::expect_rank;
 use crate::dialects::cannot;
 use crate::dialects::indices::{beams, index, positions, size};
-use crate::dialects::paddle::attributes::{constant_like, ints, text};
+use crate::dialects::paddle::attributes::{constant_like, ints};
 use crate::dialects::paddle::layout::list;
 use crate::errors;
 use crate::lowering::terms::{Term, cast, f, of, pick, shaped, with};
 use crate::lowering::{LoweredValue, Lowering, along, axis, int, not_known, terms};
+use crate::words;
 
 /// All elements along an axis in ascending order, and where they were.
 fn ascending(l: &mut Lowering<'_>, x: LoweredValue, axis: usize) -> Result<Vec<LoweredValue>> {
@@ -37,7 +38,7 @@ pub fn median(l: &mut Lowering<'_>, skips: bool) -> Result<Vec<LoweredValue>> {
         return Err(errors::dtype(dtype, "a type of floats"));
     }
     let (axes, keep) = (ints(l, "axis")?, l.attributes.flag("keepdim", false)?);
-    let lower = text(l, "mode", "avg")? == "min";
+    let lower = words::MIDDLE.of(&l.attributes)? == "min";
     let axis = match axes[..] {
         [] => {
             x = l.reshape(x, &[-1])?;

@@ -17,6 +17,7 @@ use crate::dialects::paddle::layout::list;
 use crate::errors;
 use crate::lowering::terms::{f, of, with};
 use crate::lowering::{LoweredValue, Lowering, along, int, not_known};
+use crate::words;
 
 /// Pads of `SAME`, as numbers: with them, `ceil(size / stride)` windows fit in each axis.
 fn same_pads(l: &Lowering<'_>, window: &[i64]) -> Result<(&'static str, Content)> {
@@ -32,9 +33,14 @@ fn same_pads(l: &Lowering<'_>, window: &[i64]) -> Result<(&'static str, Content)
     Ok(("pads", Content::Ints(pads.into())))
 }
 
+/// Returns true if the channels are the last axis.
+pub(super) fn has_channels_last(l: &Lowering<'_>) -> Result<bool> {
+    Ok(words::CHANNELS.of(&l.attributes)?.ends_with('C'))
+}
+
 /// The first axis of the data that windows move along.
 fn first_axis(l: &Lowering<'_>) -> Result<usize> {
-    Ok(if text(l, "data_format", "NCHW")?.ends_with('C') { 1 } else { 2 })
+    Ok(if has_channels_last(l)? { 1 } else { 2 })
 }
 
 /// A dimension of an input that must be known.
@@ -66,7 +72,7 @@ fn pads(l: &Lowering<'_>) -> Result<(&'static str, Content)> {
 /// The data with the channels before the other axes, and true if they were after them.
 pub(super) fn channels_first(l: &mut Lowering<'_>, value: LoweredValue) -> Result<(LoweredValue, bool)> {
     let rank = l.rank_of(0)?;
-    if !text(l, "data_format", "NCHW")?.ends_with('C') || rank < 3 {
+    if !has_channels_last(l)? || rank < 3 {
         return Ok((value, false));
     }
     let perm: Vec<_> = [0, rank - 1].into_iter().chain(1..rank - 1).map(i64_of).collect();
