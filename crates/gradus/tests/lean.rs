@@ -69,6 +69,6 @@ fn operators_of_paddle_are_inferred_by_their_graphs() {
     let (model, _) = One::of(Standard::Paddle, "matmul", 0).inputs(&[x, y]).known().model();
     let id = model.graph().nodes()[0].outputs[0].unwrap();
     let inference = model.infer(&InferOptions::default()).unwrap();
-    let shape = inference.fact(id).as_tensor().and_then(|tensor| tensor.shape());
+    let shape = inference.fact(id).as_tensor().and_then(gradus::TensorFact::shape);
     assert_eq!(shape, Some(Shape::new([2, 5]).unwrap()));
 }

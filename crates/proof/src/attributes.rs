@@ -62,8 +62,7 @@ pub fn key(attributes: &Attributes<'_>) -> Option<AttributesKey> {
         match change {
             // Attributes that became inputs are among the arguments.
             Change::Default(name, content) | Change::Lacks(name, content)
-                if attributes.get(name).is_some_and(|own| std::ptr::eq(own, content))
-                    || attributes.get(name).is_none() =>
+                if attributes.get(name).is_none_or(|own| std::ptr::eq(own, content)) =>
             {
                 let is_input = attributes
                     .form()

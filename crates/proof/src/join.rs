@@ -129,6 +129,7 @@ impl<'m> Joiner<'m> {
     }
 
     fn main(&mut self, model: &'m Model) -> Scope<'m> {
+        static NONE: std::sync::LazyLock<HashMap<Arc<str>, Content>> = std::sync::LazyLock::new(HashMap::new);
         let number = self.fresh();
         let overridable = has_default_inputs(model);
         let graph = &model.graph;
@@ -138,7 +139,6 @@ impl<'m> Joiner<'m> {
                 keys[id.index()] = graph.value(id).name.clone();
             }
         }
-        static NONE: std::sync::LazyLock<HashMap<Arc<str>, Content>> = std::sync::LazyLock::new(HashMap::new);
         Scope { graph, keys, arguments: &NONE, in_function: false }
     }
 

@@ -77,7 +77,7 @@ const MAX_UNIFORM: usize = 1 << 21;
 #[derive(Debug, Default)]
 pub struct Table {
     terms: Vec<(Term, Info)>,
-    ids: HashMap<(Term, Option<(Option<DType>, Option<Dims>)>), TermId>,
+    ids: HashMap<(Term, Option<Info>), TermId>,
     constants: Vec<Constant>,
     by_bits: HashMap<(DType, Shape, u64), Vec<usize>>,
     /// True if a value was met whose sizes are known otherwise than those of an equal one.
@@ -114,7 +114,7 @@ impl Table {
     /// others, type and sizes are a part of what they are.
     pub fn intern(&mut self, term: Term, info: Info) -> TermId {
         let determined = matches!(term, Term::Apply(..) | Term::Input(_) | Term::Unique(..));
-        let known = (!determined).then(|| (info.dtype, info.dims.clone()));
+        let known = (!determined).then(|| info.clone());
         let key = (term, known);
         if let Some(&id) = self.ids.get(&key) {
             let own = &mut self.terms[index(id)].1;
@@ -211,11 +211,10 @@ impl Table {
     /// The only element of a constant of one element, or of one that is broadcast.
     pub fn scalar(&self, id: TermId) -> Option<gradus_core::Number> {
         match self.term(id) {
-            Term::Expand(inner) => self.scalar(*inner),
+            Term::Expand(inner) | Term::Reshape(inner) => self.scalar(*inner),
             Term::Integers(all) if all.len() == 1 => {
                 all[0].known().map(|value| gradus_core::Number::Int(value.into()))
             }
-            Term::Reshape(inner) => self.scalar(*inner),
             Term::Constant(_) => self.stored(id)?.only_number().ok(),
             _ => None,
         }

@@ -121,7 +121,7 @@ impl<'m> Terms<'m> {
                 self.limits.check()?;
             }
             let node = &graph.nodes()[index];
-            self.settle(scope, node);
+            Self::settle(scope, node);
             let makes = self.makes_symbols(scope, node);
             let known: Vec<_> = node
                 .outputs
@@ -171,7 +171,7 @@ impl<'m> Terms<'m> {
     }
 
     /// Notes of a node's outputs whether known elements follow from the text of the standard alone.
-    fn settle(&self, scope: &mut Scope<'_>, node: &Node) {
+    fn settle(scope: &mut Scope<'_>, node: &Node) {
         let row = registry::row_of(Standard::Onnx, node);
         let reads_shapes = row.is_some_and(|row| row.shape_only);
         let exact = |row: &Row| {
@@ -296,12 +296,11 @@ impl<'m> Terms<'m> {
         let count = former.iter().map(|(input, _)| input + 1).fold(count, usize::max);
         let mut arguments = Arguments::with_capacity(count);
         for input in 0..count {
-            let term = match former.iter().find(|(own, _)| *own == input) {
-                Some((_, tensor)) => Some(self.table.tensor(tensor)),
-                None => {
-                    let id = form.index_of(input).and_then(|own| node.inputs.get(own).copied().flatten());
-                    id.and_then(|id| scope.values[id.index()])
-                }
+            let term = if let Some((_, tensor)) = former.iter().find(|(own, _)| *own == input) {
+                Some(self.table.tensor(tensor))
+            } else {
+                let id = form.index_of(input).and_then(|own| node.inputs.get(own).copied().flatten());
+                id.and_then(|id| scope.values[id.index()])
             };
             arguments.push(term);
         }

@@ -20,6 +20,7 @@ pub type Groups = Vec<(Range<usize>, Range<usize>)>;
 
 /// Groups the axes of two shapes of the same elements into the smallest runs that have the same
 /// product; nothing if products of sizes that are not numbers do not tell.
+#[allow(clippy::many_single_char_names, reason = "both shapes have the same names")]
 pub fn align(symbols: &mut Symbols, a: &[Dim], b: &[Dim]) -> Option<Groups> {
     let (mut i, mut j) = (0, 0);
     let mut groups = Groups::new();
@@ -174,14 +175,11 @@ impl Terms<'_> {
         if let Some(moved) = self.moved_constant(argument, &order) {
             return Some(self.reshaped(moved, &out));
         }
-        let moved = match self.of_permuted(argument, &merged, &order) {
-            Some(moved) => moved,
-            None => {
-                let dims: Dims = permuted(&merged, &order).into();
-                let info = Info { dtype: self.table.dtype(argument), dims: Some(dims) };
-                self.table.intern(Term::Permute(argument, order.into()), info)
-            }
-        };
+        let moved = self.of_permuted(argument, &merged, &order).unwrap_or_else(|| {
+            let dims: Dims = permuted(&merged, &order).into();
+            let info = Info { dtype: self.table.dtype(argument), dims: Some(dims) };
+            self.table.intern(Term::Permute(argument, order.into()), info)
+        });
         Some(self.reshaped(moved, &out))
     }
 

@@ -4,17 +4,16 @@ use std::collections::{BTreeMap, HashMap};
 use std::ffi::CString;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use bytes::Bytes;
-use gradus::check::{CheckOptions, OutputCheck, VerifyOptions};
+use gradus::check::{CheckOptions, VerifyOptions};
 use gradus::contract::{Deployment, Language};
 use gradus::conversion::{ConvertOptions, Converted, Runtime};
 use gradus::fold::{FoldOptions, Folded, RuleSet};
 use gradus::graph::{Standard, Type, ValueId};
 use gradus::infer::{ElementRange, InferOptions, InputFact, Reuse};
 use gradus::prove::{ProveOptions, Side, Verdict};
-use gradus::{Map, Program, RunOptions, Sums, Value};
+use gradus::{Error, Kind, Map, Program, RunOptions, Sums, Value};
 use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
@@ -64,7 +63,7 @@ impl Model {
     }
 
     /// An error of the model, with its file.
-    fn in_file(&self, error: gradus::Error) -> gradus::Error {
+    fn in_file(&self, error: Error) -> Error {
         match self.model.path() {
             Some(path) => error.in_file(path.display()),
             None => error,
@@ -284,7 +283,7 @@ impl Model {
         let found = engine(py, || {
             let mut inference = model.infer(&options)?;
             let peak = inference.peak(&model, Reuse::None).map(|peak| peak.bytes);
-            Ok::<_, gradus::Error>((inference, peak))
+            Ok::<_, Error>((inference, peak))
         });
         let (inference, peak) = found.or_raise()?;
         let (types, reasons) = (PyDict::new(py), PyDict::new(py));
@@ -338,7 +337,7 @@ impl Model {
             let mut cost = model.cost(&options)?;
             let reuse = if in_place { Reuse::InPlace } else { Reuse::None };
             let fit = fit.map(|bytes| cost.fit(&model, bytes, reuse)).transpose()?;
-            Ok::<_, gradus::Error>((cost, fit))
+            Ok::<_, Error>((cost, fit))
         });
         let (cost, fit) = found.or_raise()?;
         cost_to_python(py, graph, cost, fit, depth)
@@ -458,11 +457,11 @@ impl Model {
                 let message = format!(
                     "outputs were not compared: {why}; dims, input_shapes and values give the inputs of a run"
                 );
-                return Err(gradus::Error::new(gradus::Kind::Unsupported, message));
+                return Err(Error::new(Kind::Unsupported, message));
             }
             let measures = options.rules.may_change_floats();
             let measured = measures.then(|| model.measure(&after, &of_runs).ok()).flatten();
-            Ok::<_, gradus::Error>((after, report, verified, measured))
+            Ok::<_, Error>((after, report, verified, measured))
         });
         let (after, report, verified, measured) = folded.map_err(|error| self.in_file(error)).or_raise()?;
         let told = PyDict::new(py);
@@ -510,8 +509,8 @@ impl Model {
         let Some(standard) = standard.filter(|&standard| standard == Standard::Onnx || opset.is_none())
         else {
             return Err(match standard {
-                Some(_) => error(gradus::Kind::Usage, "opset is for models of ONNX"),
-                None => raised(&gradus::Error::unknown("standard to write", to, known.map(Standard::name))),
+                Some(_) => error(Kind::Usage, "opset is for models of ONNX"),
+                None => raised(&Error::unknown("standard to write", to, known.map(Standard::name))),
             });
         };
         let mut options = ConvertOptions::default();
@@ -520,7 +519,7 @@ impl Model {
             let known = [Runtime::OnnxRuntime, Runtime::OpenVino];
             options.runtime = known.into_iter().find(|runtime| runtime.name() == name);
             if options.runtime.is_none() {
-                return Err(raised(&gradus::Error::unknown("runtime", name, known.map(Runtime::name))));
+                return Err(raised(&Error::unknown("runtime", name, known.map(Runtime::name))));
             }
         }
         options.sizes = said_of_inputs(sizes)?;
@@ -540,9 +539,9 @@ impl Model {
             if let (Some(true), Some(why)) = (verify, found.as_ref().and_then(|found| found.refused.as_ref()))
             {
                 let message = format!("outputs were not compared: {why}");
-                return Err(gradus::Error::new(gradus::Kind::Unsupported, message));
+                return Err(Error::new(Kind::Unsupported, message));
             }
-            Ok::<_, gradus::Error>((converted, found))
+            Ok::<_, Error>((converted, found))
         });
         let (converted, found) = converted.map_err(|error| self.in_file(error)).or_raise()?;
         let Converted { model, report, .. } = converted;
@@ -581,7 +580,7 @@ impl Model {
         let id = self.model.value(name).or_raise()?;
         let lines = engine(py, || {
             let inference = self.model.infer(&InferOptions::default())?;
-            Ok::<_, gradus::Error>(inference.explain(self.model.graph(), id, LINES))
+            Ok::<_, Error>(inference.explain(self.model.graph(), id, LINES))
         });
         Ok(lines.or_raise()?.join("\n"))
     }
@@ -603,9 +602,10 @@ impl Model {
     ) -> PyResult<Bound<'py, PyDict>> {
         let sums = match accumulate {
             None => Sums::default(),
-            Some(name) => Sums::ALL.into_iter().find(|sums| sums.name() == name).ok_or_else(|| {
-                mismatch(gradus::Kind::Value, "accumulate", name, "float64, float32 or exact")
-            })?,
+            Some(name) => Sums::ALL
+                .into_iter()
+                .find(|sums| sums.name() == name)
+                .ok_or_else(|| mismatch(Kind::Value, "accumulate", name, "float64, float32 or exact"))?,
         };
         let mut given = HashMap::new();
         for (name, value) in inputs.into_iter().flatten() {

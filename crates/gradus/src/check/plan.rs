@@ -48,7 +48,7 @@ impl SizeChoice {
     /// The number of bindings that are tried: one may contradict what the model needs.
     pub(crate) fn tries(&self) -> usize {
         match self {
-            SizeChoice::One | SizeChoice::Declared => 1,
+            SizeChoice::One | SizeChoice::Declared | SizeChoice::Boundary(false) => 1,
             SizeChoice::Boundary(_) | SizeChoice::Zero(_) => 2,
             SizeChoice::Equal | SizeChoice::Unequal | SizeChoice::Between(_) => MAX_TRIES,
         }
@@ -118,14 +118,13 @@ impl Draw<'_> {
     /// The size of a dimension, of which this many were drawn before.
     fn size(&mut self, name: &str, before: usize) -> i64 {
         let size = match &self.sizes {
-            SizeChoice::One | SizeChoice::Declared => 1,
+            SizeChoice::One | SizeChoice::Declared | SizeChoice::Boundary(false) => 1,
             SizeChoice::Equal => EQUAL[self.tried % EQUAL.len()],
             SizeChoice::Zero(zero) if zero == name => return 0,
             // The first try has small numbers, later ones any that suit the model.
             SizeChoice::Unequal | SizeChoice::Zero(_) if self.tried == 0 => 2 + i64_of(before % 7),
             SizeChoice::Unequal | SizeChoice::Zero(_) => self.random.i64(1..9),
             SizeChoice::Between(range) => self.random.i64(range.clone()),
-            SizeChoice::Boundary(false) => 1,
             SizeChoice::Boundary(true) => self.random.i64(1..4),
         };
         let Some(bounds) = self.accepted.bounds(name) else { return size };

@@ -221,15 +221,13 @@ impl<'c> Linked<'c> {
             at_most = open.iter().filter_map(|name| Some((*name, bounded(name)?))).collect();
             open.retain(|name| bounded(name).is_none());
         }
-        match open[..] {
-            [free] => Ok(Linked { free, by_links, at_most }),
-            _ => {
-                let got = if open.is_empty() { "none".to_owned() } else { open.join(", ") };
-                let wanted = cost.wanted(&open);
-                let what = "cannot fit: the list of symbols without a number";
-                Err(Error::mismatch(Kind::Usage, what, got, wanted))
-            }
+        if let [free] = open[..] {
+            return Ok(Linked { free, by_links, at_most });
         }
+        let got = if open.is_empty() { "none".to_owned() } else { open.join(", ") };
+        let wanted = cost.wanted(&open);
+        let what = "cannot fit: the list of symbols without a number";
+        Err(Error::mismatch(Kind::Usage, what, got, wanted))
     }
 
     /// The numbers of all symbols at a value of the free one.

@@ -109,8 +109,7 @@ fn faulty(rng: &mut Rng, graph: &Graph) -> Option<Graph> {
             _ => {
                 let other = match &*node.operator.name {
                     "Add" => "Sub",
-                    "Sub" => "Add",
-                    "Mul" => "Add",
+                    "Sub" | "Mul" => "Add",
                     "Min" => "Max",
                     "ReduceMax" => "ReduceMin",
                     "ReduceSum" => "ReduceProd",

@@ -127,10 +127,8 @@ fn neutral(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     };
     let whole = is_whole(dtype);
     let second = match call.name() {
-        "Mul" | "Div" | "Pow" => is(b, 1.0),
-        "Sub" => is(b, 0.0),
+        "Mul" | "Div" | "Pow" | "And" => is(b, 1.0),
         "Add" => is(b, if whole { 0.0 } else { -0.0 }),
-        "And" => is(b, 1.0),
         _ => is(b, 0.0),
     };
     if second && is_like(terms, a, info) {
@@ -367,7 +365,7 @@ fn pulled(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
                 return Some(Some(id));
             }
             let sizes = broadcast_through(&own, &groups, &out, &dims)?;
-            Some(Some(reshaped_short(terms, id, sizes)))
+            Some(Some(reshaped_short(terms, id, &sizes)))
         });
         let arguments = arguments.collect::<Option<Arguments>>()?;
         let inner = Info { dtype: info.dtype, dims: Some(dims) };
@@ -387,7 +385,7 @@ fn pulled(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
         let padded: Dims = padded.into();
         let id = terms.reshaped(id, &padded);
         let moved = terms.permuted(id, &back)?;
-        Some(Some(reshaped_short(terms, moved, permuted(&padded, &back))))
+        Some(Some(reshaped_short(terms, moved, &permuted(&padded, &back))))
     });
     let moved = moved.collect::<Option<Arguments>>()?;
     let inner = Info { dtype: info.dtype, dims: Some(dims) };
@@ -396,7 +394,7 @@ fn pulled(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
 }
 
 /// A term in a shape without the axes of size 1 in front.
-fn reshaped_short(terms: &mut Terms<'_>, id: TermId, sizes: Vec<Dim>) -> TermId {
+fn reshaped_short(terms: &mut Terms<'_>, id: TermId, sizes: &[Dim]) -> TermId {
     let ones = sizes.iter().take_while(|&&dim| dim == Dim::Known(1)).count();
     terms.reshaped(id, &sizes[ones..].into())
 }

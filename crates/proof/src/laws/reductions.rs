@@ -77,7 +77,9 @@ fn kept(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
         return None;
     }
     let mut sizes = dims.to_vec();
-    axes.iter().for_each(|&axis| sizes[axis] = Dim::Known(1));
+    for &axis in &axes {
+        sizes[axis] = Dim::Known(1);
+    }
     let sizes: Dims = sizes.into();
     attributes::set(call.attributes_mut(), "keepdims", None);
     let arguments = call.arguments.clone();

@@ -173,7 +173,7 @@ pub(super) fn source(contract: &Contract, title: &str) -> String {
         let SourceCheck { holds, text, place, .. } = check;
         let guard = check.guard(|variable| format!("{variable}.known"), " && ");
         if let Some(guard) = &guard {
-            let _ = write!(body, "    if ({guard}) {{\n");
+            let _ = writeln!(body, "    if ({guard}) {{");
         }
         let refused = literal(&format!("{text} ({place})"));
         let _ = writeln!(
