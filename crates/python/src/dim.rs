@@ -377,7 +377,7 @@ impl Dim {
         ranges: Ranges,
         timeout: Option<f64>,
     ) -> PyResult<bool> {
-        Ok(_decide(py, condition, assume, ranges, timeout)?.0 == "true")
+        Ok(decided(py, condition, &assume, &ranges, timeout)?.0 == "true")
     }
 
     /// Numbers that meet what is assumed and for which a condition fails, or None if none are found.
@@ -390,7 +390,7 @@ impl Dim {
         ranges: Ranges,
         timeout: Option<f64>,
     ) -> PyResult<Option<BTreeMap<String, i64>>> {
-        Ok(_decide(py, condition, assume, ranges, timeout)?.1)
+        Ok(decided(py, condition, &assume, &ranges, timeout)?.1)
     }
 
     /// The text in a dialect: `gradus`, `onnx`, `sympy` or `torch`.
@@ -572,10 +572,21 @@ pub(crate) fn _decide(
     ranges: Ranges,
     timeout: Option<f64>,
 ) -> PyResult<Decided> {
+    decided(py, condition, &assume, &ranges, timeout)
+}
+
+/// The answer to a condition.
+fn decided(
+    py: Python<'_>,
+    condition: &str,
+    assume: &[String],
+    ranges: &Ranges,
+    timeout: Option<f64>,
+) -> PyResult<Decided> {
     let claim = Claim::parse(condition).or_raise()?;
-    let given = claims(&assume)?;
+    let given = claims(assume)?;
     let limits = GivenLimits::of_time(timeout)?;
-    Ok(match engine(py, || Ok(claim.decide(&given, &ranges, Some(&limits)))).or_raise()? {
+    Ok(match engine(py, || Ok(claim.decide(&given, ranges, Some(&limits)))).or_raise()? {
         Answer::True => ("true", None),
         Answer::Unknown => ("unknown", None),
         Answer::Contradiction => ("contradiction", None),

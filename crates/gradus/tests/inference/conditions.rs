@@ -1,6 +1,7 @@
 //! Conditions of models: solved, joined, and only where they apply.
 
 use gradus::DType;
+use gradus::graph::Content;
 use gradus::infer::{InferOptions, Inference, Why};
 
 use crate::common::sketch::Sketch;
