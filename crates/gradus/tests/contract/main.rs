@@ -24,7 +24,7 @@ use conditional::conditional;
 use fastrand::Rng;
 use gradus::contract::{Contract, Language, OutputSize};
 use gradus::dim::Symbols;
-use gradus::graph::{DeclaredDim, Type};
+use gradus::graph::{Content, DeclaredDim, Type};
 use gradus::infer::{InferOptions, InputFact};
 use gradus::{DType, Dim, Model, RunOptions, Shape, Tensor, Value};
 use graphs::{Needs, graphs};
