@@ -14,7 +14,7 @@ use super::sizes::{AssumeArgs, LimitArgs};
 /// tools, `SymPy` and `PyTorch` write them (docs/explanation/dims.md).
 #[derive(Debug, ClapArgs)]
 #[command(
-    after_help = "Examples:\n  gradus dim '(n + 7)//8*8 >= n'\n  gradus dim 'CeilDiv(4*n + 2, 2)' --at n=5\n  gradus dim '(h + 2)//4 == k' --solve-for h"
+    after_help = "Examples:\n  gradus dim '(n + 7)//8*8 >= n'\n  gradus dim '(h + 2)//4 == k' --solve-for h"
 )]
 pub(crate) struct Dim {
     /// The condition or the expression.

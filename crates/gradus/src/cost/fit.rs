@@ -8,7 +8,7 @@ use gradus_core::{Error, Kind, Result};
 use super::Cost;
 use crate::dim::{Bounds, Condition, Dim, Origin, Relation, Symbols};
 use crate::model::Model;
-use gradus_engine::infer::{Event, ModelCondition, Reuse, When};
+use gradus_engine::infer::{Event, ModelCondition, Reuse, When, Why};
 
 /// The largest value of a symbol.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -167,6 +167,15 @@ impl Cost {
         (bounds.lower().unwrap_or(0).max(1), bounds.upper().unwrap_or(i64::MAX))
     }
 
+    /// The largest value of a symbol that a run or the options allow. What Gradus takes for granted
+    /// is no reason to choose a size.
+    fn largest(&self, name: &str) -> Option<i64> {
+        let dim = self.inference.symbols().find(name)?;
+        let stated = self.inference.conditions().iter().filter(|of| of.why != Why::Taken);
+        let about = stated.filter(|of| of.when == When::Always).filter_map(|of| of.relation);
+        about.filter(|of| of.left == dim).filter_map(|of| of.bounds()?.upper()).min()
+    }
+
     /// The first condition that numbers decide and do not meet.
     fn unmet(&self, numbers: &BTreeMap<&str, i64>) -> Option<&ModelCondition> {
         let symbols = self.inference.symbols();
@@ -216,7 +225,7 @@ impl<'c> Linked<'c> {
             }
         }
         let mut at_most = Vec::new();
-        let bounded = |name: &str| Some(cost.range(name).1).filter(|most| *most < i64::MAX);
+        let bounded = |name: &str| cost.largest(name);
         if open.len() > 1 && open.iter().filter(|name| bounded(name).is_none()).count() == 1 {
             at_most = open.iter().filter_map(|name| Some((*name, bounded(name)?))).collect();
             open.retain(|name| bounded(name).is_none());
