@@ -98,6 +98,7 @@ pub fn inverse(order: &[usize]) -> Vec<usize> {
     undone
 }
 
+/// Sizes or strides in another order.
 pub fn permuted<T: Copy>(all: &[T], order: &[usize]) -> Vec<T> {
     order.iter().map(|&axis| all[axis]).collect()
 }
