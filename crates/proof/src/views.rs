@@ -98,6 +98,50 @@ pub fn inverse(order: &[usize]) -> Vec<usize> {
     undone
 }
 
+/// The axes into which axes of the same elements are both cut, as few as there can be; nothing if
+/// products of sizes that are not numbers do not tell.
+fn refined(symbols: &mut Symbols, a: &[Dim], b: &[Dim]) -> Option<Vec<Dim>> {
+    let mut fine = Vec::new();
+    let (mut a, mut b) = (a.iter().copied(), b.iter().copied());
+    let (mut left_a, mut left_b) = (a.next(), b.next());
+    loop {
+        let (x, y) = match (left_a, left_b) {
+            (None, None) => return Some(fine),
+            (Some(x), Some(y)) => (x, y),
+            (Some(x), None) | (None, Some(x)) => {
+                // Axes of size 1 have no axis of the other shape.
+                fine.push(x);
+                (left_a, left_b) = (a.next(), b.next());
+                continue;
+            }
+        };
+        if x == y {
+            fine.push(x);
+            (left_a, left_b) = (a.next(), b.next());
+        } else if symbols.divides(y, x) {
+            fine.push(y);
+            (left_a, left_b) = (Some(symbols.floor_divide(x, y)?), b.next());
+        } else if symbols.divides(x, y) {
+            fine.push(x);
+            (left_a, left_b) = (a.next(), Some(symbols.floor_divide(y, x)?));
+        } else {
+            return None;
+        }
+    }
+}
+
+/// The end of the axes from one on whose sizes make a size together.
+fn covered(symbols: &mut Symbols, parts: &[Dim], from: usize, size: Dim) -> Option<usize> {
+    let mut product = ONE;
+    for (at, &part) in parts.iter().enumerate().skip(from) {
+        product = symbols.multiply(product, part)?;
+        if product == size {
+            return Some(at + 1);
+        }
+    }
+    None
+}
+
 /// Sizes or strides in another order.
 pub fn permuted<T: Copy>(all: &[T], order: &[usize]) -> Vec<T> {
     order.iter().map(|&axis| all[axis]).collect()
@@ -207,16 +251,15 @@ impl Terms<'_> {
         let (mut fine, mut of_own, mut of_new) = (Vec::new(), vec![0..0; own.len()], vec![0..0; dims.len()]);
         for (a, b) in groups {
             let at = fine.len();
-            if b.len() == 1 {
-                fine.extend_from_slice(&own[a.clone()]);
-                a.clone().enumerate().for_each(|(i, axis)| of_own[axis] = at + i..at + i + 1);
-                of_new[b.start] = at..fine.len();
-            } else if a.len() == 1 {
-                fine.extend_from_slice(&dims[b.clone()]);
-                b.clone().enumerate().for_each(|(i, axis)| of_new[axis] = at + i..at + i + 1);
-                of_own[a.start] = at..fine.len();
-            } else {
-                return None;
+            fine.extend(refined(&mut self.symbols, &own[a.clone()], &dims[b.clone()])?);
+            let parts = &fine[at..];
+            for (axes, sizes, of) in [(a, &own, &mut of_own), (b, dims, &mut of_new)] {
+                let mut from = 0;
+                for axis in axes {
+                    let to = covered(&mut self.symbols, parts, from, sizes[axis])?;
+                    of[axis] = at + from..at + to;
+                    from = to;
+                }
             }
         }
         // Fine axes in the order of the base, and in the order of the result.
