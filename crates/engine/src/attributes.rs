@@ -228,6 +228,9 @@ impl<'a> Attributes<'a> {
 
     /// Text, if it is given.
     pub fn text(&self, name: &str) -> Result<Option<&'a str>> {
+        if self.get(name).is_some_and(|content| !is_utf8(content)) {
+            return Err(not_utf8(name));
+        }
         self.read(name, "text", |content| match content {
             Content::Text(text) => Some(&**text),
             Content::Bytes(bytes) => std::str::from_utf8(bytes).ok(),
@@ -309,8 +312,7 @@ impl<'a> Attributes<'a> {
                 return Err(wrong(name, content, &format!("{:?}", rule.sort).to_lowercase()));
             }
             if !is_utf8(content) {
-                let what = format_args!("attribute \"{name}\"");
-                return Err(Error::mismatch(Kind::Type, what, "a string of bytes", "UTF-8"));
+                return Err(not_utf8(name));
             }
         }
         Ok(())
@@ -370,6 +372,10 @@ pub const ELEMENT_TYPES: [&str; 14] = [
     "softmax_precision",
     "to",
 ];
+
+fn not_utf8(name: &str) -> Error {
+    Error::mismatch(Kind::Type, format_args!("attribute \"{name}\""), "a string of bytes", "UTF-8")
+}
 
 /// Returns false if an attribute has a string that is no text.
 fn is_utf8(content: &Content) -> bool {

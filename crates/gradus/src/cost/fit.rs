@@ -170,10 +170,12 @@ impl Cost {
     /// The largest value of a symbol that a run or the options allow. What Gradus takes for granted
     /// is no reason to choose a size.
     fn largest(&self, name: &str) -> Option<i64> {
-        let dim = self.inference.symbols().find(name)?;
+        let symbols = self.inference.symbols();
+        let dim = symbols.find(name)?;
+        let own = symbols.bounds(dim).upper();
         let stated = self.inference.conditions().iter().filter(|of| of.why != Why::Taken);
         let about = stated.filter(|of| of.when == When::Always).filter_map(|of| of.relation);
-        about.filter(|of| of.left == dim).filter_map(|of| of.bounds()?.upper()).min()
+        about.filter(|of| of.left == dim).filter_map(|of| of.bounds()?.upper()).chain(own).min()
     }
 
     /// The first condition that numbers decide and do not meet.

@@ -160,7 +160,10 @@ fn symbolic(model: &Model, inputs: &HashMap<String, Value>, wanted: &[Tensor]) -
         let Fact::Tensor(fact) = inference.fact(id) else { continue };
         let sizes = fact.dims.iter().flat_map(|dims| dims.iter().copied()).zip(tensor.shape().to_i64());
         let elements = match &fact.elements {
-            Elements::Integers(all) => all.iter().copied().zip(tensor.to_i64().unwrap()).collect(),
+            Elements::Integers(all) => {
+                let integers = gradus::convert::cast(tensor, DType::I64, gradus::Rules::IEEE).unwrap();
+                all.iter().copied().zip(integers.to_i64().unwrap()).collect()
+            }
             _ => Vec::new(),
         };
         for (dim, value) in sizes.chain(elements) {
