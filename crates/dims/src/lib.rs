@@ -173,6 +173,9 @@ pub struct Symbols {
     /// Bounds of the sizes of inputs, by name, and of all.
     ranges: HashMap<Arc<str>, Bounds>,
     all_sizes: Option<Bounds>,
+    /// True if divisions of divisions stay as they are, and whether one was made one.
+    keeps_divisions: bool,
+    joined_divisions: bool,
     atoms: Vec<(Atom, Measure)>,
     atom_ids: HashMap<Atom, AtomId>,
     exprs: Vec<(Arc<Sum>, Measure)>,

@@ -526,9 +526,10 @@ impl Symbols {
         let [Term { factors, coefficient: 1 }] = &sum.terms[..] else { return None };
         let [atom] = **factors else { return None };
         let Atom::Floor(of, by) = self.atom(atom).0 else { return None };
-        if !self.at_least(divisor, 0) {
+        if self.keeps_divisions || !self.at_least(divisor, 0) {
             return None;
         }
+        self.joined_divisions = true;
         let more = self.multiply(by, Dim::Known(sum.constant))?;
         let (of, by) = (self.add(of, more)?, self.multiply(by, divisor)?);
         self.floor_divide(of, by)

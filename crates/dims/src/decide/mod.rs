@@ -176,6 +176,22 @@ impl Proof<'_> {
         stops: &dyn Fn() -> bool,
     ) -> (bool, Vec<BTreeMap<Arc<str>, i64>>) {
         let mut symbols = Symbols::default();
+        let (is_proved, points) = self.of_cases_in(&mut symbols, cases, strategies, stops);
+        if is_proved || !symbols.joined_divisions {
+            return (is_proved, points);
+        }
+        // A division by a product says less of its parts than divisions by these, one by one.
+        let mut symbols = Symbols { keeps_divisions: true, ..Symbols::default() };
+        (self.of_cases_in(&mut symbols, cases, strategies, stops).0, points)
+    }
+
+    fn of_cases_in(
+        &self,
+        symbols: &mut Symbols,
+        cases: &[Case],
+        strategies: &[Strategy],
+        stops: &dyn Fn() -> bool,
+    ) -> (bool, Vec<BTreeMap<Arc<str>, i64>>) {
         for (at, name) in self.names.iter().enumerate() {
             let (least, most) = self.ranges.get(&**name).copied().unwrap_or((0, None));
             match cases.get(at).copied().unwrap_or(Case::Any) {
@@ -198,16 +214,16 @@ impl Proof<'_> {
         }
         let mut given = Vec::new();
         for claim in self.given {
-            if !divides(claim, &mut symbols, &mut given) {
+            if !divides(claim, symbols, &mut given) {
                 return (true, Vec::new());
             }
             // A condition that is too large says nothing.
-            given.extend(claim.condition(&mut symbols).ok());
+            given.extend(claim.condition(symbols).ok());
         }
         let claim = match self.claim {
             None => None,
-            Some(claim) if !divides(claim, &mut symbols, &mut given) => return (true, Vec::new()),
-            Some(claim) => match claim.condition(&mut symbols) {
+            Some(claim) if !divides(claim, symbols, &mut given) => return (true, Vec::new()),
+            Some(claim) => match claim.condition(symbols) {
                 Ok(condition) => Some(condition),
                 Err(_) => return (false, Vec::new()),
             },
@@ -217,12 +233,12 @@ impl Proof<'_> {
         }
         let mut points = Vec::new();
         let is_proved = strategies.iter().any(|&how| {
-            let mut refuter = Refuter::new(&mut symbols, how, stops);
+            let mut refuter = Refuter::new(symbols, how, stops);
             let is_proved = refuter.refutes(&given, claim.as_ref());
             points.append(&mut refuter.points);
             is_proved
         });
-        let is_proved = is_proved || (cases.is_empty() && cases::follows(&mut symbols, &given, claim, stops));
+        let is_proved = is_proved || (cases.is_empty() && cases::follows(symbols, &given, claim, stops));
         let named = |point: Vec<(u32, i64)>| {
             let name =
                 |(index, value): (u32, i64)| (symbols.symbols()[usize_of_u32(index)].name.clone(), value);
