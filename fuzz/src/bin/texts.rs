@@ -5,6 +5,7 @@ use gradus::dim::Symbols;
 use gradus::{DType, Limits, Number, Rules, convert, text};
 use libfuzzer_sys::fuzz_target;
 
+#[allow(dead_code, reason = "the command also makes tensors that are not written as text")]
 #[path = "../../../crates/cli/src/literal.rs"]
 mod literal;
 

@@ -161,7 +161,7 @@ fn symbolic(model: &Model, inputs: &HashMap<String, Value>, wanted: &[Tensor]) -
         let sizes = fact.dims.iter().flat_map(|dims| dims.iter().copied()).zip(tensor.shape().to_i64());
         let elements = match &fact.elements {
             Elements::Integers(all) => {
-                let integers = gradus::convert::cast(tensor, DType::I64, gradus::Rules::IEEE).unwrap();
+                let integers = gradus::convert::cast(tensor, DType::I64, Rules::IEEE).unwrap();
                 all.iter().copied().zip(integers.to_i64().unwrap()).collect()
             }
             _ => Vec::new(),
