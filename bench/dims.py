@@ -25,7 +25,7 @@ import subprocess
 
 SIGN = re.compile(r"^(.*?) (==|!=|<=|>=|<|>) (.*)$")
 SIGNS = {"==": operator.eq, "!=": operator.ne, "<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt}
-# What a sign says of the difference of both sides: the sign of it that is meant, and the answer then.
+# Signs of the difference of both sides by which a relation is decided, each with the answer.
 DIFFERENCES = {
     "==": [("is_zero", True, "true"), ("is_zero", False, "false")],
     "!=": [("is_zero", False, "true"), ("is_zero", True, "false")],

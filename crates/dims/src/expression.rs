@@ -67,8 +67,8 @@ impl Expression {
     /// Reads an expression.
     ///
     /// # Errors
-    /// [`gradus_core::Kind::Syntax`] if the text is no expression, [`gradus_core::Kind::Limit`] if it
-    /// is nested too deep.
+    /// [`gradus_core::Kind::Syntax`] if the text is no expression, [`gradus_core::Kind::Limit`] if
+    /// it is nested too deep.
     pub fn parse(text: &str) -> Result<Expression> {
         Parser::read(text)
     }

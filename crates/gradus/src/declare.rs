@@ -111,7 +111,8 @@ impl Model {
     /// and outputs where the model leaves a dimension open, or where what was given fixes one.
     ///
     /// # Errors
-    /// [`Kind::Graph`] if no run succeeds with the sizes or values that were given, with the reason;
+    /// [`Kind::Graph`] if no run succeeds with the sizes or values that were given, with the
+    /// reason;
     /// [`gradus_core::Kind::Unsupported`] if models like it are not edited.
     pub fn declared(&self, inference: &Inference, given: &InferOptions) -> Result<graph::Model> {
         self.file_of()?;

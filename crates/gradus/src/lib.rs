@@ -61,7 +61,8 @@
 //! | `fold` | `fold`, with `run` and `convert` |
 //!
 //! `cost` and `contract` come with `run` or `convert`. Without `run`, inference evaluates the
-//! operators by which models compute sizes; elements of other results are unknown, of constants too.
+//! operators by which models compute sizes; elements of other results are unknown, of constants
+//! too.
 //!
 //! # Sequences
 //!

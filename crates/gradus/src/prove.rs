@@ -34,9 +34,9 @@ impl Default for ProveOptions {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Proved {
-    /// What the answer is.
+    /// The verdict.
     pub verdict: Verdict,
-    /// What is proved, and up to which values; nothing if the models cannot be compared so.
+    /// The outputs that are proved, and the values up to which all is; nothing if the models cannot be compared so.
     pub proof: Option<Proof>,
     /// Why there is no proof, where the models do not go together or the limits end it.
     pub reason: Option<String>,

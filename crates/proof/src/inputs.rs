@@ -116,7 +116,7 @@ fn names_of(graph: &Graph) -> HashSet<Box<str>> {
     names.cloned().collect()
 }
 
-/// Of the sizes that two models declare of an axis, the one that says more.
+/// The size that says more, of two that models declare of an axis.
 fn narrower(first: DeclaredDim, second: DeclaredDim) -> (usize, DeclaredDim) {
     let known = |size: &DeclaredDim| matches!(size, DeclaredDim::Known(_));
     let named = |size: &DeclaredDim| matches!(size, DeclaredDim::Symbol(_));

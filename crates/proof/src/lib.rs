@@ -44,7 +44,8 @@ impl ProofOptions {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Proof {
-    /// Outputs of both models, in the order of the first, and whether they are proved to be the same.
+    /// Outputs of both models, in the order of the first, and whether they are proved to be the
+    /// same.
     pub outputs: Vec<(String, bool)>,
     /// Outputs that only one of them has.
     pub unmatched: Vec<String>,

@@ -223,14 +223,14 @@ impl Table {
     /// The integers that a term is, one by one.
     pub fn elements(&self, id: TermId) -> Option<Vec<Dim>> {
         /// Maximum number of integers that a broadcast one is written out to.
-        const MOST: i64 = 1 << 10;
+        const MAX_ELEMENTS: i64 = 1 << 10;
         match self.term(id) {
             Term::Integers(all) => Some(all.to_vec()),
             Term::Expand(inner) => {
                 let [element] = self.elements(*inner)?[..] else { return None };
                 let sizes = self.dims(id)?.iter().map(|dim| dim.known());
                 let len = sizes.reduce(|a, b| a?.checked_mul(b?)).unwrap_or(Some(1))?;
-                let len = usize::try_from(len).ok().filter(|_| len <= MOST)?;
+                let len = usize::try_from(len).ok().filter(|_| len <= MAX_ELEMENTS)?;
                 Some(vec![element; len])
             }
             _ => None,

@@ -284,8 +284,8 @@ impl<'m> Terms<'m> {
         Ok(if makes { self.plain(call) } else { laws::apply(self, call) })
     }
 
-    /// The operator and arguments of a node in the newest form; nothing if its outputs do not follow
-    /// from them, or it is not known what it computes.
+    /// The operator and arguments of a node in the newest form; nothing if its outputs do not
+    /// follow from them, or it is not known what it computes.
     fn call(&mut self, scope: &Scope<'_>, node: &Node, index: usize, infos: &[Info]) -> Result<Option<Call>> {
         let Some(row) = registry::row_of(Standard::Onnx, node) else { return Ok(None) };
         let form = Form::of_node(Standard::Onnx, node);
@@ -332,7 +332,8 @@ impl<'m> Terms<'m> {
         // The forms of ONNX's own operators say all that versions differ in.
         let version = if node.operator.domain.is_empty() { 0 } else { node.version.unwrap_or(-1) };
         let mut key = key;
-        // Where a node names outputs decides what Split does, and perhaps operators of other domains.
+        // Where a node names outputs decides what Split does, and perhaps operators of other
+        // domains.
         if &*node.operator.name == "Split" || !node.operator.domain.is_empty() {
             let count = gradus_core::convert::i64_of(node.outputs.len());
             key.push((" outputs".into(), ContentKey::Int(count)));

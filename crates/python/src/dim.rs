@@ -305,7 +305,8 @@ impl Dim {
         })
     }
 
-    /// The expression where conditions hold, in its canonical form: an integer, if no symbol is left.
+    /// The expression where conditions hold, in its canonical form: an integer, if no symbol is
+    /// left.
     #[pyo3(signature = (*, assume = Vec::new(), ranges = Ranges::new()))]
     fn simplify<'py>(
         &self,
@@ -380,7 +381,8 @@ impl Dim {
         Ok(decided(py, condition, &assume, &ranges, timeout)?.0 == "true")
     }
 
-    /// Numbers that meet what is assumed and for which a condition fails, or None if none are found.
+    /// Numbers that meet what is assumed and for which a condition fails, or None if none are
+    /// found.
     #[staticmethod]
     #[pyo3(signature = (condition, *, assume = Vec::new(), ranges = Ranges::new(), timeout = None))]
     fn refute(

@@ -40,8 +40,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "DIR", conflicts_with = "outputs")]
     pub(crate) save_all: Option<PathBuf>,
 
-    /// Make the inputs that are not given: random tensors of the declared types and shapes; integers
-    /// are 0 and 1, or rows of the table that a node looks up.
+    /// Make the inputs that are not given: random tensors of the declared types and shapes;
+    /// integers are 0 and 1, or rows of the table that a node looks up.
     #[arg(long)]
     pub(crate) random_inputs: bool,
 

@@ -78,7 +78,8 @@ fn new_name<'n>(names: &'n Renames, name: &'n Arc<str>) -> &'n Arc<str> {
 struct Application<'e> {
     builder: Builder,
     version: Option<i64>,
-    /// By value of the graph that is edited, if its values keep their names: the value of that name.
+    /// By value of the graph that is edited, if its values keep their names: the value of that
+    /// name.
     ids: Vec<Option<ValueId>>,
     /// Names of nodes, each with the number of nodes of inner graphs that had it too. ONNX Runtime
     /// refuses two nodes of one name.

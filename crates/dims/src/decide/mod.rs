@@ -167,8 +167,8 @@ impl Proof<'_> {
         is_empty.then_some(Answer::Contradiction)
     }
 
-    /// Returns true if there is a proof for names of these cases, and solutions of systems that have
-    /// some. Names without a case are any numbers.
+    /// Returns true if there is a proof for names of these cases, and solutions of systems that
+    /// have some. Names without a case are any numbers.
     fn of_cases(
         &self,
         cases: &[Case],

@@ -21,7 +21,7 @@ pub fn element_of_input(symbol: &Symbol) -> Option<&str> {
 /// Gives the elements of a small input of integers or truth values a symbol each: shapes may be
 /// computed from them, and branches chosen by them.
 pub(super) fn with_symbols(pass: &mut Pass<'_>, name: &str, fact: Fact) -> Fact {
-    const MOST: usize = 8;
+    const MAX_LEN: usize = 8;
     let Fact::Tensor(tensor) = &fact else { return fact };
     let bounds = match tensor.dtype {
         Some(DType::I64 | DType::I32) => Bounds::ANY,
@@ -30,7 +30,7 @@ pub(super) fn with_symbols(pass: &mut Pass<'_>, name: &str, fact: Fact) -> Fact 
     };
     let count = match tensor.dims.as_deref() {
         Some([]) => Some(1),
-        Some([Dim::Known(len)]) => usize_of_i64(*len).filter(|&len| len <= MOST),
+        Some([Dim::Known(len)]) => usize_of_i64(*len).filter(|&len| len <= MAX_LEN),
         _ => None,
     };
     let Some(count) = count else { return fact };

@@ -104,7 +104,7 @@ pub(crate) fn label(choice: &SizeChoice, open: &[(String, i64)]) -> String {
 /// Numbers for open dimensions.
 pub(crate) struct Draw<'r> {
     pub(crate) sizes: SizeChoice,
-    /// What the model needs, which sizes of 0 do not heed.
+    /// Conditions that the model needs; sizes of 0 are drawn without them.
     pub(crate) accepted: &'r Accepted,
     /// The number of bindings that were refused.
     pub(crate) tried: usize,

@@ -99,7 +99,7 @@ struct Tried {
     newest: Option<Result<Converted>>,
 }
 
-/// What a model is converted to.
+/// The standard, the operator set and the options that a model is converted to.
 #[derive(Clone, Copy)]
 struct Wanted<'o> {
     to: Standard,

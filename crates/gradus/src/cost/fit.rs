@@ -203,8 +203,8 @@ struct Linked<'c> {
 }
 
 impl<'c> Linked<'c> {
-    /// Leaves one of several symbols: an equality that every run needs gives one of its symbols, and
-    /// where only one is without a largest value, the others have theirs.
+    /// Leaves one of several symbols: an equality that every run needs gives one of its symbols,
+    /// and where only one is without a largest value, the others have theirs.
     fn of(cost: &'c Cost, names: Vec<&'c str>) -> Result<Linked<'c>> {
         let symbols = cost.inference.symbols();
         let mut open = names;
@@ -216,7 +216,7 @@ impl<'c> Linked<'c> {
             let of = [(left, right), (right, left)].into_iter().find_map(|(of, is)| {
                 let name = symbols.as_symbol(of).map(|symbol| &*symbol.name)?;
                 let at = open.iter().position(|open| *open == name)?;
-                // Of symbols that are open still: no two follow from each other.
+                // Expressions of open symbols alone, so that no two follow from each other.
                 let used = symbols.symbols_of(is);
                 let follows =
                     used.iter().all(|symbol| *symbol.name != *name && open.contains(&&*symbol.name));

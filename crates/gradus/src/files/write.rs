@@ -197,7 +197,8 @@ fn syncs() -> bool {
     std::env::var_os("GRADUS_NO_SYNC").is_none()
 }
 
-/// The name that a new file replaces, after following all links; `None` for what is no regular file.
+/// The name that a new file replaces, after following all links; `None` for what is no regular
+/// file.
 fn replaced(path: &Path) -> io::Result<Option<PathBuf>> {
     if fs::metadata(path).is_ok_and(|old| !old.is_file() && !old.is_dir()) {
         return Ok(None);

@@ -239,7 +239,8 @@ fn chain(nodes: &Chain, dtype: DType) -> Model {
     sketch.output("y", dtype, &["", ""]).model()
 }
 
-/// Laws on all numbers of float16: what is proved is what a run shows, and near misses are not proved.
+/// Laws on all numbers of float16: what is proved is what a run shows, and near misses are not
+/// proved.
 #[test]
 fn laws_hold_for_every_number_of_16_bits() {
     let plain = |name| (name, None, vec![]);

@@ -204,7 +204,8 @@ fn slices_of_tables_of_positions_are_followed() {
     assert_eq!(texts, ["seq <= 32"]);
 }
 
-/// A size that data decides, beside a 0 that copies one: no -1 is written whose size cannot be told.
+/// A size that data decides, beside a 0 that copies one: no -1 is written whose size cannot be
+/// told.
 #[test]
 fn sizes_of_data_beside_a_copied_zero_are_no_open_axis() {
     let model = Sketch::new()

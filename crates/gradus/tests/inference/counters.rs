@@ -122,8 +122,8 @@ impl Counter {
 }
 
 impl Counter {
-    /// A counter whose condition is that it differs from the limit: the number of iterations of a run
-    /// that ends, which is told, or may be where something else ends the run too.
+    /// A counter whose condition is that it differs from the limit: the number of iterations of a
+    /// run that ends, which is told, or may be where something else ends the run too.
     fn differing(random: &mut fastrand::Rng) -> Counter {
         let mut counter = Counter::random(random);
         counter.compares = ("Equal", false);

@@ -123,9 +123,9 @@ impl Counters {
         symbols.max(count, Dim::ZERO)
     }
 
-    /// The number of iterations of a loop, before a trip count is looked at: `enters` is the condition
-    /// before it, `goes_on` the one that each iteration computes, and `ends` whether nothing but
-    /// them ends it.
+    /// The number of iterations of a loop, before a trip count is looked at: `enters` is the
+    /// condition before it, `goes_on` the one that each iteration computes, and `ends` whether
+    /// nothing but them ends it.
     pub fn iterations(&self, symbols: &mut Symbols, [enters, goes_on]: [Dim; 2], ends: bool) -> Option<Dim> {
         let number = symbols.above_zero_if(goes_on)?;
         let before = symbols.above_zero_if(enters)?;

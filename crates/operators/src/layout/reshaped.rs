@@ -219,7 +219,7 @@ fn filled(
 ) -> InferResult {
     let open = dims.iter().filter(|dim| dim.is_none()).count();
     let rest: Vec<_> = dims.iter().flatten().copied().collect();
-    // What data decides may be 0, and the others too, unless -1 is written.
+    // Sizes that data decide may be 0, and the others too, unless -1 is written.
     let is_quotient = target.contains(&Dim::Known(-1))
         || !rest.contains(&Dim::ZERO)
             && (!cx.is_cautious() || rest.iter().all(|&dim| cx.symbols().at_least(dim, 1)));
