@@ -1,6 +1,7 @@
 //! The arguments of the commands. Help, completions and manual pages are made from them.
 
 mod dims;
+mod lint;
 mod models;
 mod names;
 mod rewrites;
@@ -16,9 +17,10 @@ use crate::output::{self, Verbosity};
 use names::{Named, any, command_names, shell, shells, subjects};
 
 pub(crate) use dims::{Dialect, Dim};
+pub(crate) use lint::{FailOn, LintArgs, LintForm};
 pub(crate) use models::{
     CheckArgs, CostArgs, Devices, Diagram, DiffArgs, Emit, FleetArgs, GraphArgs, Infer, Ops, ProveArgs,
-    ReportArgs, Show,
+    ReportArgs, Show, bytes,
 };
 pub(crate) use rewrites::{ConvertArgs, FoldArgs, RuntimeName, Target};
 pub(crate) use runs::RunArgs;
@@ -89,6 +91,7 @@ pub(crate) enum Command {
     Diff(DiffArgs),
     Check(CheckArgs),
     Prove(ProveArgs),
+    Lint(LintArgs),
     Ops(Ops),
     Dim(Dim),
     Devices(Devices),
@@ -126,6 +129,7 @@ impl Args {
             Command::Diff(diff) => diff.json,
             Command::Check(check) => check.json,
             Command::Prove(prove) => prove.json,
+            Command::Lint(lint) => lint.json,
             Command::Ops(ops) => ops.json,
             Command::Dim(dim) => dim.json,
             Command::Devices(devices) => devices.json,

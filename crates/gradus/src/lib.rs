@@ -41,6 +41,7 @@
 //! | fold | [`Model::fold`], [`mod@fold`] |
 //! | convert | [`Model::convert`], [`conversion`] |
 //! | compare | [`Model::check`] and [`Model::check_in`] ([`check`]), [`diff`], [`portability`] |
+//! | find what is wrong or unwise | [`Model::lint`], [`lint`] |
 //! | tell costs | [`Model::cost`], [`cost`] |
 //! | write a function that checks sizes | [`Model::contract`], [`contract`] |
 //! | make a graph | [`graph::Builder`], [`Model::from_source`] |
@@ -58,7 +59,7 @@
 //! |---|---|
 //! | `run` | `Model::compile` and `Model::run`, `gpu`, and fills with wide vectors |
 //! | `convert` | `conversion` and `portability`; with `run`, `check` |
-//! | `fold` | `fold`, with `run` and `convert` |
+//! | `fold` | `fold`, `prove`, `lint`, with `run` and `convert` |
 //!
 //! `cost` and `contract` come with `run` or `convert`. Without `run`, inference evaluates the
 //! operators by which models compute sizes; elements of other results are unknown, of constants
@@ -108,6 +109,8 @@ pub mod infer {
         Trace, Traced, When, Why,
     };
 }
+#[cfg(feature = "fold")]
+pub mod lint;
 mod model;
 #[cfg(feature = "convert")]
 pub mod portability;

@@ -16,6 +16,7 @@ mod error;
 mod functions;
 mod given;
 mod graph;
+mod lint;
 mod loading;
 mod model;
 mod number;
@@ -46,6 +47,8 @@ mod _native {
     };
     #[pymodule_export]
     use super::graph::{_dtype, _dtype_name, _evaluate, _onnx_type, GraphBuilder};
+    #[pymodule_export]
+    use super::lint::_lint;
     #[pymodule_export]
     use super::loading::{_load, _load_files};
     #[pymodule_export]

@@ -36,7 +36,7 @@ const SEED: u64 = 1;
 /// A model: a graph of operators with inputs and outputs.
 #[pyclass(frozen, module = "gradus._native", name = "Model")]
 pub(crate) struct Model {
-    model: Arc<gradus::Model>,
+    pub(crate) model: Arc<gradus::Model>,
     programs: Mutex<HashMap<ProgramKey, Arc<Program>>>,
 }
 
@@ -516,11 +516,7 @@ impl Model {
         let mut options = ConvertOptions::default();
         options.opset = opset;
         if let Some(name) = runtime {
-            let known = [Runtime::OnnxRuntime, Runtime::OpenVino];
-            options.runtime = known.into_iter().find(|runtime| runtime.name() == name);
-            if options.runtime.is_none() {
-                return Err(raised(&Error::unknown("runtime", name, known.map(Runtime::name))));
-            }
+            options.runtime = Some(runtime_named(name)?);
         }
         options.sizes = said_of_inputs(sizes)?;
         (options.stateful, options.states) = states;
@@ -640,4 +636,11 @@ impl Model {
         let (inputs, outputs) = (names(graph.inputs()), names(graph.outputs()));
         format!("<Model ({inputs}) -> ({outputs}), {} nodes>", graph.nodes().len())
     }
+}
+
+/// The program of that name for which models are converted.
+pub(crate) fn runtime_named(name: &str) -> PyResult<Runtime> {
+    let known = [Runtime::OnnxRuntime, Runtime::OpenVino];
+    let found = known.into_iter().find(|runtime| runtime.name() == name);
+    found.ok_or_else(|| raised(&Error::unknown("runtime", name, known.map(Runtime::name))))
 }

@@ -210,3 +210,15 @@ def test_inputs_that_are_set_are_constants(tmp_path):
     for wrong in ({"nothing": 1}, {"limit": [1, 2]}, {"limit": np.int64(1)}):
         with pytest.raises(UsageError):
             source.with_inputs_set(wrong)
+
+
+def test_lint_finds_what_is_wrong_by_rule():
+    model = gradus.load("examples/baked.onnx")
+    [finding] = model.lint()
+    assert (finding.code, finding.rule, finding.severity) == ("GR102", "single-size", "warning")
+    assert model.lint(ignore=["GR1"]) == [] and model.lint(select=["GR4"]) == []
+    assert [it.code for it in model.lint(max_parameters=0, select=["GR6"])] == ["GR602"]
+    with pytest.raises(gradus.errors.UsageError, match="unknown rule"):
+        model.lint(select=["GR999"])
+    with pytest.raises(gradus.errors.UsageError, match="unknown runtime"):
+        model.lint(runtimes=["tvm"])

@@ -248,7 +248,7 @@ pub(crate) struct ReportArgs {
 }
 
 /// A number of bytes, perhaps with a unit: of 1000, or of 1024 with an `i`.
-fn bytes(text: &str) -> Result<u64, String> {
+pub(crate) fn bytes(text: &str) -> Result<u64, String> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(end);
     let scale = match unit.trim_start() {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, ValueEnum};
+use gradus::conversion::Runtime;
 use gradus::fold::Level;
 
 use super::models::FleetArgs;
@@ -25,6 +26,16 @@ pub(crate) enum RuntimeName {
     Onnxruntime,
     /// OpenVINO.
     Openvino,
+}
+
+impl RuntimeName {
+    /// The program of that name.
+    pub(crate) const fn runtime(self) -> Runtime {
+        match self {
+            RuntimeName::Onnxruntime => Runtime::OnnxRuntime,
+            RuntimeName::Openvino => Runtime::OpenVino,
+        }
+    }
 }
 
 /// Fold a model: what can be computed before a run becomes constants, and the nodes that computed

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use gradus::check::{CheckOptions, VerifyOptions};
-use gradus::conversion::{ConversionReport, ConvertOptions, Runtime, Verified};
+use gradus::conversion::{ConversionReport, ConvertOptions, Verified};
 use gradus::graph::Standard;
 use gradus::{Error, Kind};
 use serde::Serialize;
@@ -82,10 +82,7 @@ pub(crate) fn convert(args: &args::ConvertArgs) -> Result<(), Failure> {
     given::check_destination(&output, &models)?;
     let mut options = ConvertOptions::default();
     options.opset = args.opset;
-    options.runtime = args.runtime.map(|runtime| match runtime {
-        RuntimeName::Onnxruntime => Runtime::OnnxRuntime,
-        RuntimeName::Openvino => Runtime::OpenVino,
-    });
+    options.runtime = args.runtime.map(RuntimeName::runtime);
     options.sizes = given::sizes(&args.sizes)?;
     options.stateful = args.stateful;
     let pair = |text: &String| match text.split_once('=') {

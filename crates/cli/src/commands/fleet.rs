@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use gradus::{Error, Kind, Result, convert, files};
 
 /// A model, and its name below the folder that a command writes into.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct FleetModel {
     pub(super) path: PathBuf,
     pub(super) name: PathBuf,

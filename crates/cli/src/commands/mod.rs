@@ -13,6 +13,7 @@ mod given;
 mod graph;
 pub(crate) mod help;
 mod infer;
+mod lint;
 mod many;
 mod ops;
 mod plan;
@@ -51,6 +52,7 @@ pub(crate) fn run(args: &Args, runtime: FindRuntime) -> Result<(), Failure> {
         Command::Diff(args) => diff::diff(args),
         Command::Check(args) => check::check(args, runtime),
         Command::Prove(args) => prove::prove(args),
+        Command::Lint(args) => lint::lint(args),
         Command::Ops(args) => ops::ops(args),
         Command::Dim(args) => dim::dim(args),
         Command::Devices(args) => devices::devices(args),

@@ -1,6 +1,8 @@
 //! The newest operator set in which a program runs a whole model.
 
-use gradus_core::graph::{Graph, Node, Standard, ValueId};
+use std::collections::HashSet;
+
+use gradus_core::graph::{Graph, Node, OperatorId, Standard, ValueId};
 use gradus_core::{DTypeSet, Error, Kind, Result};
 
 use super::report::{Obstacle, cannot};
@@ -32,7 +34,8 @@ impl Model {
                 // The nodes that are not run in the newest set say more.
                 Err(error) => return Err(refused.unwrap_or(error)),
             };
-            let mut search = ObstacleSearch::new(runtime, &converted.model)?;
+            let mut search =
+                ObstacleSearch::new(runtime, format!("cannot convert for {runtime}"), &converted.model)?;
             search.graph(converted.model.graph(), None);
             if search.obstacles.is_empty() {
                 return Ok(converted);
@@ -48,9 +51,22 @@ impl Model {
     }
 }
 
+impl Model {
+    /// The nodes of a model of ONNX that a program does not run, but for calls of functions of the
+    /// model; their errors begin with `refused`.
+    pub(crate) fn not_run_by(&self, runtime: Runtime, refused: &str) -> Result<Vec<Obstacle>> {
+        let mut search = ObstacleSearch::new(runtime, refused.to_owned(), self)?;
+        search.graph(self.graph(), None);
+        Ok(search.obstacles)
+    }
+}
+
 /// The search for nodes that a program does not run.
 struct ObstacleSearch {
     runtime: Runtime,
+    /// The beginning of what is said of each node.
+    refused: String,
+    functions: HashSet<OperatorId>,
     facts: Vec<Fact>,
     bodies: SubgraphFacts,
     place: Vec<(usize, usize)>,
@@ -61,17 +77,28 @@ struct ObstacleSearch {
 }
 
 impl ObstacleSearch {
-    fn new(runtime: Runtime, model: &Model) -> Result<ObstacleSearch> {
+    fn new(runtime: Runtime, refused: String, model: &Model) -> Result<ObstacleSearch> {
         let inference = model.infer(&InferOptions::default().cautiously())?;
         let (facts, _, bodies, _) = inference.into_parts();
-        Ok(ObstacleSearch { runtime, facts, bodies, place: Vec::new(), obstacles: Vec::new(), newest: 0 })
+        Ok(ObstacleSearch {
+            runtime,
+            refused,
+            functions: model.source().functions.iter().map(|function| function.id.clone()).collect(),
+            facts,
+            bodies,
+            place: Vec::new(),
+            obstacles: Vec::new(),
+            newest: 0,
+        })
     }
 
     fn graph(&mut self, graph: &Graph, around: Option<&str>) {
         for (index, node) in graph.nodes().iter().enumerate() {
             let label = node.label(index);
             let label = around.map_or_else(|| label.clone(), |around| format!("{around}: {label}"));
-            self.node(node, &label);
+            if !self.functions.contains(&node.operator) {
+                self.node(node, &label);
+            }
             for (number, inner) in node.graphs().enumerate() {
                 self.place.push((index, number));
                 self.graph(inner, Some(&label));
@@ -81,7 +108,7 @@ impl ObstacleSearch {
     }
 
     fn node(&mut self, node: &Node, label: &str) {
-        let (runtime, operator) = (self.runtime, &node.operator);
+        let (runtime, operator, refused) = (self.runtime, &node.operator, &self.refused);
         let version = node.version.unwrap_or(0);
         let row = operators::row_of(Standard::Onnx, node);
         let signature = row.and_then(|row| row.signature_in(version));
@@ -90,7 +117,7 @@ impl ObstacleSearch {
         let dtype = |id: &Option<ValueId>| facts?.get((*id)?.index())?.as_tensor()?.dtype;
         let name = format!("{operator}-{since}");
         let error = match (runtime.operator(&operator.domain, &operator.name, since), signature) {
-            (None, _) => cannot(format!("cannot convert for {runtime}: it does not run {name}")),
+            (None, _) => cannot(format!("{refused}: it does not run {name}")),
             (Some(_), None) => return,
             (Some(own), Some(signature)) => {
                 let bound =
@@ -98,7 +125,7 @@ impl ObstacleSearch {
                 if own.rows.iter().any(|row| takes(row, &bound)) {
                     return;
                 }
-                refusal(&format!("cannot convert for {runtime}: type of {name}"), own, &bound)
+                refusal(&format!("{refused}: type of {name}"), own, &bound)
             }
         };
         if operator.domain.is_empty() {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use bytes::Bytes;
-use gradus_core::graph::{Attribute, Constant, Content, Function, Port, Ports, Slices};
+use gradus_core::graph::{Attribute, Constant, Content, Function, Node, Port, Ports, Slices};
 use gradus_core::{Result, Tensor, display};
 
 use super::{Change, graphs, joined};
@@ -59,6 +59,11 @@ pub(super) fn attributes(before: &[Attribute], after: &[Attribute]) -> Result<Ve
         }
     }
     Ok(changes)
+}
+
+/// Returns true if two nodes without graphs have the same attributes, whatever their order.
+pub(crate) fn have_same_attributes(one: &Node, other: &Node) -> Result<bool> {
+    Ok(attributes(&one.attributes, &other.attributes)?.is_empty())
 }
 
 /// How two attributes differ, if they do.

@@ -14,6 +14,7 @@ mod pairs;
 use std::collections::BTreeMap;
 
 pub use content::attribute_text;
+pub(crate) use content::have_same_attributes;
 use gradus_core::graph::{self, Graph};
 use gradus_core::{Limits, Result};
 

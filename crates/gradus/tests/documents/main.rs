@@ -1,6 +1,6 @@
 //! docs/ops.md, from the table of operators; docs/convert.md, from the tables of conversion;
 //! docs/fold.md, from the table of folding rules; docs/compare.md, from that of differences between
-//! programs. `cargo xtask docs` has them written.
+//! programs; docs/lint.md, from that of lint. `cargo xtask docs` has them written.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::collections::BTreeMap;
@@ -20,9 +20,14 @@ mod readmes;
 #[test]
 fn documents_are_what_the_tables_say() {
     let write = std::env::var_os("GRADUS_WRITE_DOCUMENTS").is_some();
-    for (file, text) in
-        [("ops.md", text()), ("convert.md", converted()), ("fold.md", rules()), ("compare.md", differences())]
-    {
+    let documents = [
+        ("ops.md", text()),
+        ("convert.md", converted()),
+        ("fold.md", rules()),
+        ("compare.md", differences()),
+        ("lint.md", lint()),
+    ];
+    for (file, text) in documents {
         let path = Path::new("../../docs").join(file);
         if std::fs::read_to_string(&path).is_ok_and(|old| old == text) {
             continue;
@@ -50,6 +55,20 @@ fn differences() -> String {
         let (name, condition) = (rule.name, rule.condition);
         let row = format_args!("| {onnxruntime} | {openvino} | {onnx} |");
         let _ = writeln!(text, "| `{name}` | {operators} | {condition} {row}");
+    }
+    text
+}
+
+/// The document about lint and its rules.
+fn lint() -> String {
+    let mut text = include_str!("lint.md").to_owned();
+    for rule in gradus::lint::RULES {
+        let (code, name, severity) = (rule.code, rule.name, rule.severity);
+        let _ = write!(
+            text,
+            "\n### {code} {name}\n\n{severity}: {}. {}\n\n{}\n",
+            rule.finds, rule.why, rule.mend
+        );
     }
     text
 }

@@ -7,6 +7,7 @@
   :mod:`gradus.openvino`: each with the signatures, defaults, casts and errors of its framework.
 - :func:`load`: a model, to infer its shapes, to fold, to convert, to run and to save; :class:`Graph`: a graph, made operator by operator.
 - :func:`check`: whether two models, or a model and a runtime, give the same bits.
+- :meth:`Model.lint`: what is wrong in a model, or surprises those who ship it.
 - :func:`prove`: whether two models give the same bits for all inputs and sizes.
 - :func:`compare`: what eleven programs give for one call.
 - :func:`devices`: GPUs, which make the same sequences with the same bits (``device=``).
@@ -31,6 +32,7 @@ from ._models import (
     ConversionReport,
     ConvertedModel,
     Dim,
+    Finding,
     FoldedModel,
     FoldReport,
     Inference,
@@ -84,6 +86,7 @@ __all__ = [
     "DeviceArray",
     "Difference",
     "Dim",
+    "Finding",
     "Fit",
     "FoldReport",
     "FoldedModel",

@@ -15,12 +15,13 @@ from ._check import CheckReport, NodeCheck, OutputCheck, ProofReport, RuntimeRep
 from ._compare import Portability
 from ._cost import Cost
 from ._inference import Condition, Inference, MapType, OptionalType, SequenceType, TensorType, Type, UnknownType
+from ._lint import Finding
 from ._native import Dim
 from ._reports import ConversionNote, ConversionReport, FoldReport, Kept
 from ._runtimes import RUNTIMES
 from .errors import UsageError
 
-__all__ = ["Condition", "ConversionNote", "ConversionReport", "ConvertedModel", "Dim", "FoldReport", "FoldedModel", "Inference", "Kept", "MapType", "Model", "OptionalType", "SequenceType", "TensorType", "UnknownType", "check", "load", "prove"]
+__all__ = ["Condition", "ConversionNote", "ConversionReport", "ConvertedModel", "Dim", "Finding", "FoldReport", "FoldedModel", "Inference", "Kept", "MapType", "Model", "OptionalType", "SequenceType", "TensorType", "UnknownType", "check", "load", "prove"]
 
 
 class Model:
@@ -508,6 +509,46 @@ class Model:
         report = self._native._prove(other._native, _sizes(dims, shapes), seconds, seed)
         report["outputs"] = dict(report["outputs"])
         return ProofReport(**report)
+
+    def lint(
+        self,
+        dims: Mapping[str, int] | None = None,
+        *,
+        shapes: Mapping[str, Sequence[Any]] | None = None,
+        select: Sequence[str] = (),
+        ignore: Sequence[str] = (),
+        runtimes: Sequence[str] = (),
+        max_peak: int | None = None,
+        max_parameters: int | None = None,
+    ) -> list[Finding]:
+        """Finds what is wrong in the model, or surprises those who ship it, without running it.
+
+        Args:
+            dims: numbers for symbols of inputs, by name.
+            shapes: shapes of inputs, by name, as ``Model.infer`` takes them.
+            select: codes or names of rules, or beginnings of codes (``"GR4"``); all rules if there are none.
+            ignore: those of rules that are left out.
+            runtimes: runtimes that must run the model: ``"onnxruntime"``, ``"openvino"``.
+            max_peak: bytes that constants, inputs and values of a run may take at one time.
+            max_parameters: elements that the constants may have.
+
+        Returns:
+            The findings, by the code of their rule.
+
+        Raises:
+            UsageError: if a rule, a runtime or a symbol is not known.
+
+        Warns:
+            UserWarning: if a rule cannot be asked.
+
+        Example:
+            >>> import gradus
+            >>> [finding.message for finding in gradus.load("examples/baked.onnx").lint()]
+            ['the model runs only if batch == 1']
+        """
+        rules, limits = (list(select), list(ignore)), (max_peak, max_parameters)
+        found = _native._lint(self._native, _sizes(dims, shapes), rules, list(runtimes), limits)
+        return [Finding(*finding) for finding in found]
 
     def check_in(
         self,

@@ -453,3 +453,11 @@ class DeviceArray:
     ) -> Any: ...
 
 def devices() -> list[dict[str, Any]]: ...
+
+def _lint(
+    model: Model,
+    sizes: _Sizes,
+    rules: tuple[list[str], list[str]],
+    runtimes: list[str],
+    limits: tuple[int | None, int | None],
+) -> list[tuple[str, str, str, str, str]]: ...

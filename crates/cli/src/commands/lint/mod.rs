@@ -1,0 +1,163 @@
+//! `gradus lint`: what is wrong in models, or surprises those who ship them.
+
+mod baseline;
+mod config;
+mod sarif;
+mod text;
+
+use std::sync::{Mutex, PoisonError};
+
+use gradus::error::Position;
+use gradus::lint::{Finding, Lint, LintOptions, LintRule, Severity, selected};
+use serde::Serialize;
+
+use super::fleet::FleetModel;
+use super::{fleet, given, many};
+use crate::args::{FailOn, LintArgs, LintForm, RuntimeName};
+use crate::diagnostics::Failure;
+use crate::output;
+use baseline::Baseline;
+use config::Config;
+
+#[derive(Serialize)]
+struct LintJson<'a> {
+    model: String,
+    findings: Vec<FindingJson<'a>>,
+    /// Rules that could not be asked, and why.
+    unasked: Vec<UnaskedJson<'a>>,
+    /// Findings that the baseline has.
+    known: usize,
+}
+
+#[derive(Serialize)]
+struct FindingJson<'a> {
+    code: &'static str,
+    rule: &'static str,
+    severity: &'static str,
+    place: &'a str,
+    message: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    byte: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u32>,
+}
+
+#[derive(Serialize)]
+struct UnaskedJson<'a> {
+    code: &'static str,
+    reason: &'a str,
+}
+
+#[derive(Serialize)]
+struct RuleJson {
+    code: &'static str,
+    rule: &'static str,
+    severity: &'static str,
+    finds: &'static str,
+    why: &'static str,
+    mend: &'static str,
+}
+
+/// The findings of a model that the baseline has not.
+struct Linted {
+    model: FleetModel,
+    lint: Lint,
+    known: usize,
+}
+
+/// Runs `gradus lint`.
+pub(crate) fn lint(args: &LintArgs) -> Result<(), Failure> {
+    let config = Config::find()?;
+    let (select, ignore) = (config.select(&args.select), config.ignore(&args.ignore));
+    let asked = selected(&select, &ignore)?;
+    if args.rules {
+        return rules(&asked, args.json);
+    }
+    let mut options = LintOptions::default();
+    options.sizes = given::sizes(&args.sizes)?;
+    (options.select, options.ignore) = (select, ignore);
+    options.runtimes = config.runtimes(&args.runtimes)?.into_iter().map(RuntimeName::runtime).collect();
+    options.max_peak = args.max_peak.or(config.max_peak()?);
+    options.max_parameters = args.max_parameters.or(config.max_parameters());
+    let baseline = Baseline::read(args.baseline.clone().or_else(|| config.baseline()).as_deref())?;
+    let fail_on = config.fail_on(args.fail_on)?;
+    let models = fleet::expand(&args.models)?;
+    let is_one_document = args.format == LintForm::Sarif || args.write_baseline.is_some();
+    let all = Mutex::new(Vec::new());
+    let done = many::each(&models, args.json, &args.fleet, args.limits.limits(), |of, out| {
+        let model = given::set(&args.limits.open(&of.path)?, &args.sizes.shapes.set)?;
+        let lint = model.lint(&options).map_err(|error| error.in_file(of.path.display()))?;
+        let linted = baseline.without_known(of, lint);
+        if args.json {
+            output::write_json(out, &json(&linted))?;
+        } else if !is_one_document {
+            let is_several = models.len() > 1;
+            output::bounded(out, args.all, |out| match args.format {
+                LintForm::Github => text::annotations(&linted, out),
+                _ => text::lines(&linted, args.all, is_several, out),
+            })?;
+        }
+        let fails = fail_on.is_some_and(|least| linted.lint.worst().is_some_and(|worst| worst >= least));
+        if is_one_document {
+            all.lock().unwrap_or_else(PoisonError::into_inner).push(linted);
+        }
+        if fails && args.write_baseline.is_none() { Err(Failure::Different) } else { Ok(()) }
+    });
+    let mut all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
+    all.sort_by_key(|linted| models.iter().position(|model| model.path == linted.model.path));
+    if let Some(path) = &args.write_baseline {
+        baseline::write(path, &all)?;
+    }
+    if args.format == LintForm::Sarif {
+        output::print_json(&sarif::log(&all))?;
+    }
+    done
+}
+
+impl FailOn {
+    /// The least severity; nothing if none counts.
+    fn severity(self) -> Option<Severity> {
+        match self {
+            FailOn::Note => Some(Severity::Note),
+            FailOn::Warning => Some(Severity::Warning),
+            FailOn::Error => Some(Severity::Error),
+            FailOn::Never => None,
+        }
+    }
+}
+
+fn json(linted: &Linted) -> LintJson<'_> {
+    fn finding(it: &Finding) -> FindingJson<'_> {
+        let (byte, line) = match it.position {
+            Some(Position::Byte(byte)) => (Some(byte), None),
+            Some(Position::Line(line, _)) => (None, Some(line)),
+            None => (None, None),
+        };
+        let LintRule { code, name, severity, .. } = it.rule;
+        let severity = severity.name();
+        FindingJson { code, rule: name, severity, place: &it.place, message: &it.message, byte, line }
+    }
+    let unasked = linted.lint.unasked.iter();
+    LintJson {
+        model: linted.model.path.display().to_string(),
+        findings: linted.lint.findings.iter().map(finding).collect(),
+        unasked: unasked.map(|(rule, reason)| UnaskedJson { code: rule.code, reason }).collect(),
+        known: linted.known,
+    }
+}
+
+/// Prints rules.
+fn rules(rules: &[&'static LintRule], is_json: bool) -> Result<(), Failure> {
+    if is_json {
+        let rule = |it: &&'static LintRule| {
+            let LintRule { code, name, severity, finds, why, mend, .. } = **it;
+            RuleJson { code, rule: name, severity: severity.name(), finds, why, mend }
+        };
+        return output::print_json(&rules.iter().map(rule).collect::<Vec<_>>());
+    }
+    let lines = rules.iter().map(|rule| {
+        let LintRule { code, name, severity, finds, why, mend, .. } = rule;
+        format!("{code} {name} ({severity}): {finds}\n  {why}\n  {mend}")
+    });
+    output::print_line(&lines.collect::<Vec<_>>().join("\n"))
+}

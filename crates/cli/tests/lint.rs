@@ -1,0 +1,197 @@
+//! `gradus lint` as it is typed, with what it prints and its exit status.
+//!
+//! `SNAPSHOTS=overwrite cargo test -p gradus-cli` writes what is printed into this file.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
+
+mod common;
+
+use std::path::Path;
+
+use common::{folder, gradus, misused, prints, scratch};
+use snapbox::str;
+
+/// The examples, without options of files around them.
+fn lint(folder: &Path, arguments: &[&str]) -> snapbox::cmd::Command {
+    gradus(&[&["lint"], arguments].concat()).current_dir(folder)
+}
+
+#[test]
+fn findings_are_told_by_rule() {
+    prints(
+        &["lint", "examples/heads.onnx"],
+        str![[r#"
+GR203 note duplicate-node: a node that computes what another does
+  node "shape_1" (Shape): computes what node "shape_0" computes
+  node "shape_2" (Shape): computes what node "shape_0" computes
+GR204 note foldable-nodes: nodes that folding removes without changing a bit
+  the model: 12 of 14 nodes can be folded
+3 notes
+
+"#]],
+    );
+    gradus(&["lint", "examples/baked.onnx", "examples/range_const.xml"])
+        .assert()
+        .code(1)
+        .stderr_eq(str![[r#"
+2 models, 1 failed
+
+"#]])
+        .stdout_eq(str![[r#"
+examples/baked.onnx
+  GR102 warning single-size: a named size for which the model runs with one number alone
+    node "view" (Reshape): the model runs only if batch == 1
+  1 warning
+examples/range_const.xml
+  GR204 note foldable-nodes: nodes that folding removes without changing a bit
+    the model: 1 of 1 nodes can be folded
+  1 note
+
+"#]]);
+    prints(
+        &["lint", "examples/baked.onnx", "--fail-on", "error", "--json"],
+        str![[r#"
+{"model":"examples/baked.onnx","findings":[{"code":"GR102","rule":"single-size","severity":"warning","place":"node /"view/" (Reshape)","message":"the model runs only if batch == 1"}],"unasked":[],"known":0}
+
+"#]],
+    );
+    prints(
+        &["lint", "examples/baked.onnx", "--fail-on", "never", "--format", "github"],
+        str![[r#"
+::warning file=examples/baked.onnx,title=GR102 single-size::node "view" (Reshape): the model runs only if batch == 1
+
+"#]],
+    );
+    prints(
+        &["lint", "examples/positions.onnx", "--select", "GR1"],
+        str![[r#"
+no findings
+
+"#]],
+    );
+    prints(
+        &["lint", "--rules", "--select", "GR6"],
+        str![[r#"
+GR601 peak (error): a peak of memory above `--max-peak`
+  It was asked for.
+  `gradus cost MODEL` shows the node of the peak, and `--fit` the largest size that fits.
+GR602 parameters (error): more parameters than `--max-parameters`
+  It was asked for.
+  `gradus cost MODEL` shows which nodes have them.
+
+"#]],
+    );
+    misused(
+        &["lint", "examples/baked.onnx", "--ignore", "GR999"],
+        str![[r#"
+error: unknown rule "GR999"; did you mean "GR409"?
+
+"#]],
+    );
+}
+
+#[test]
+fn sarif_is_what_its_schema_says() {
+    let output =
+        gradus(&["lint", "examples", "--format", "sarif", "--fail-on", "never", "-q"]).output().unwrap();
+    let log: serde_sarif::sarif::Sarif = serde_json::from_slice(&output.stdout).unwrap();
+    let [run] = &log.runs[..] else { panic!("{} runs", log.runs.len()) };
+    let results = run.results.as_deref().unwrap();
+    let rules = run.tool.driver.rules.as_deref().unwrap();
+    assert!(results.len() > 10 && rules.len() > 30);
+    for result in results {
+        let rule = &rules[usize::try_from(result.rule_index.unwrap()).unwrap()];
+        assert_eq!(Some(&rule.id), result.rule_id.as_ref());
+    }
+}
+
+#[test]
+fn known_findings_are_not_told() {
+    let folder = scratch("lint-baseline");
+    lint(&folder, &["examples/baked.onnx", "--write-baseline", "known.json"]).assert().code(0);
+    lint(&folder, &["examples/baked.onnx", "--baseline", "known.json"]).assert().code(0).stdout_eq(str![[
+        r#"
+no findings, 1 in the baseline
+
+"#
+    ]]);
+    std::fs::write(folder.join("known.json"), "{}").unwrap();
+    lint(&folder, &["examples/baked.onnx", "--baseline", "known.json"]).assert().code(1).stderr_eq(str![[
+        r#"
+error: known.json: cannot read the baseline: invalid type: map, expected a sequence at line 1 column 0
+
+"#
+    ]]);
+}
+
+#[test]
+fn files_give_options() {
+    let folder = scratch("lint-config");
+    let write = |name: &str, text: &str| std::fs::write(folder.join(name), text).unwrap();
+    write("pyproject.toml", "[tool.gradus.lint]\nignore = [\"single-size\"]\n");
+    lint(&folder, &["examples/baked.onnx"]).assert().code(0).stdout_eq(str![[r#"
+no findings
+
+"#]]);
+    // The nearest file with a table of options counts, from folders below too.
+    write("gradus.toml", "[lint]\nselect = [\"GR1\"]\nfail-on = \"error\"\nmax-peak = \"1kB\"\n");
+    lint(&folder.join("examples"), &["baked.onnx"]).assert().code(0).stdout_eq(str![[r#"
+GR102 warning single-size: a named size for which the model runs with one number alone
+  node "view" (Reshape): the model runs only if batch == 1
+1 warning
+
+"#]]);
+    lint(&folder, &["examples/baked.onnx", "--fail-on", "warning"]).assert().code(1);
+    for (text, error) in [
+        (
+            "[lint]\nselct = []\n",
+            str![[r#"
+error: gradus.toml: unknown field `selct`, expected one of `select`, `ignore`, `fail-on`, `for`, `max-peak`, `max-parameters`, `baseline`
+
+"#]],
+        ),
+        (
+            "[lint]\nfail-on = \"fatal\"\n",
+            str![[r#"
+error: gradus.toml: fail-on: got "fatal", expected note, warning, error, never
+
+"#]],
+        ),
+        (
+            "[lint]\nmax-peak = \"1 furlong\"\n",
+            str![[r#"
+error: gradus.toml: max-peak: expected a number of bytes (500MB, 24GiB), got "1 furlong"
+
+"#]],
+        ),
+        (
+            "lint = \n",
+            str![[r#"
+error: string values must be quoted, expected literal string
+ --> gradus.toml:1:8
+  |
+1 | lint = 
+  |        ^
+
+"#]],
+        ),
+    ] {
+        write("gradus.toml", text);
+        lint(&folder, &["examples/baked.onnx"]).assert().stdout_eq("").stderr_eq(error);
+    }
+}
+
+#[test]
+fn missing_files_of_constants_are_told() {
+    let folder = folder("lint-missing");
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    std::fs::copy(examples.join("range_const.xml"), folder.join("range.xml")).unwrap();
+    std::fs::write(folder.join("range.bin"), [0; 4]).unwrap();
+    lint(&folder, &["range.xml", "--select", "GR503"]).assert().code(1).stdout_eq(str![[r#"
+GR503 error unreadable-constant: a constant whose elements cannot be read: a file that is missing, too short, or outside the folder of the model
+  constant "stop": range.bin: constant "stop": the length of the file is 4, expected at least 8
+  constant "step": range.bin: constant "step": the length of the file is 4, expected at least 12
+2 errors
+
+"#]]);
+}

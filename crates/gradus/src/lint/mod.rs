@@ -1,0 +1,216 @@
+//! Lint: what is wrong in a model, or surprises those who ship it, found without a run.
+//!
+//! A rule is a row of [`RULES`]: what it finds, why that matters, how to mend it, and the function
+//! that looks for it in what inference, costs, folding and the constants say of a model.
+
+mod constants;
+mod file;
+mod graphs;
+mod quantization;
+mod rules;
+mod runtimes;
+mod sizes;
+mod subject;
+
+use std::fmt;
+use std::str::FromStr;
+
+use gradus_core::error::Position;
+use gradus_core::{Error, Kind, Limits, Result};
+use gradus_engine::infer::Sizes;
+
+use crate::conversion::Runtime;
+use crate::model::Model;
+pub use rules::RULES;
+use subject::Subject;
+
+/// How much a finding matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// Worth knowing.
+    Note,
+    /// Probably not meant.
+    Warning,
+    /// Runs fail, or a limit that was asked for is exceeded.
+    Error,
+}
+
+impl Severity {
+    /// All, the least first.
+    pub const ALL: [Severity; 3] = [Severity::Note, Severity::Warning, Severity::Error];
+
+    /// The name: `note`, `warning`, `error`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Severity::Note => "note",
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+        }
+    }
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Severity {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Severity> {
+        let found = Severity::ALL.into_iter().find(|severity| severity.name() == name);
+        found.ok_or_else(|| Error::unknown("severity", name, Severity::ALL.map(Severity::name)))
+    }
+}
+
+/// A rule.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct LintRule {
+    /// Its code: `GR101`. The first digit is the group: 1 sizes, 2 graphs, 3 runtimes, 4 constants,
+    /// 5 files, 6 limits.
+    pub code: &'static str,
+    /// Its name: `contradiction`.
+    pub name: &'static str,
+    /// How much its findings matter.
+    pub severity: Severity,
+    /// What it finds.
+    pub finds: &'static str,
+    /// Why that matters.
+    pub why: &'static str,
+    /// How it is mended.
+    pub mend: &'static str,
+    /// Looks for it.
+    search: fn(&mut Subject<'_>) -> Result<Vec<Found>>,
+}
+
+/// What a rule finds at one place.
+struct Found {
+    place: String,
+    message: String,
+    position: Option<Position>,
+}
+
+impl Found {
+    /// A finding at a place in words.
+    fn at(place: impl Into<String>, message: impl Into<String>) -> Found {
+        Found { place: place.into(), message: message.into(), position: None }
+    }
+
+    /// The finding with its position in the file.
+    fn positioned(self, position: Option<Position>) -> Found {
+        Found { position, ..self }
+    }
+}
+
+/// What is asked of [`Model::lint`].
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct LintOptions {
+    /// Sizes of inputs, and what is assumed of them.
+    pub sizes: Sizes,
+    /// Codes or names of the rules that are asked, or beginnings of codes (`GR4`); all if there are
+    /// none.
+    pub select: Vec<String>,
+    /// Codes or names of rules that are left out, or beginnings of codes.
+    pub ignore: Vec<String>,
+    /// Runtimes that must run the model.
+    pub runtimes: Vec<Runtime>,
+    /// Bytes of constants, inputs and values that a run may hold at one time.
+    pub max_peak: Option<u64>,
+    /// Elements of constants that the model may have.
+    pub max_parameters: Option<u64>,
+    /// Limits; those of the model if none are given.
+    pub limits: Option<Limits>,
+}
+
+/// A finding.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Finding {
+    /// The rule.
+    pub rule: &'static LintRule,
+    /// Where it is, in words: `node "scores"`, `input "x"`, `the model`.
+    pub place: String,
+    /// What is found there.
+    pub message: String,
+    /// Where that stands in the file, if it is known.
+    pub position: Option<Position>,
+}
+
+/// What is found in a model.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Lint {
+    /// The findings, by the code of their rules and in the order of the file.
+    pub findings: Vec<Finding>,
+    /// The rules that could not be asked, and why.
+    pub unasked: Vec<(&'static LintRule, String)>,
+}
+
+impl Lint {
+    /// The largest severity of the findings.
+    pub fn worst(&self) -> Option<Severity> {
+        self.findings.iter().map(|finding| finding.rule.severity).max()
+    }
+}
+
+/// The rules that options select.
+///
+/// # Errors
+/// [`Kind::Usage`] if a code, name or beginning is of no rule.
+pub fn selected(select: &[String], ignore: &[String]) -> Result<Vec<&'static LintRule>> {
+    for word in select.iter().chain(ignore) {
+        if !RULES.iter().any(|rule| is_named(rule, word)) {
+            let known = RULES.iter().flat_map(|rule| [rule.code, rule.name]);
+            return Err(Error::unknown("rule", word, known));
+        }
+    }
+    let named = |rule: &&LintRule, words: &[String]| words.iter().any(|word| is_named(rule, word));
+    let wanted = RULES.iter().filter(|rule| select.is_empty() || named(rule, select));
+    Ok(wanted.filter(|rule| !named(rule, ignore)).collect())
+}
+
+fn is_named(rule: &LintRule, word: &str) -> bool {
+    rule.name == word || (word.len() > 2 && rule.code.starts_with(word))
+}
+
+impl Model {
+    /// Looks for what is wrong in the model, or surprises those who ship it.
+    ///
+    /// ```
+    /// use gradus::lint::LintOptions;
+    /// let model = gradus::Model::open("../../examples/heads.onnx")?;
+    /// let lint = model.lint(&LintOptions::default())?;
+    /// let codes: Vec<_> = lint.findings.iter().map(|finding| finding.rule.code).collect();
+    /// // 12 of its 14 nodes are not needed.
+    /// assert!(codes.contains(&"GR204"));
+    /// # Ok::<(), gradus::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] if a rule is not known, or what is given is not the model's; [`Kind::Limit`]
+    /// at the end of the time. What keeps one rule from being asked is among the
+    /// [unasked](Lint::unasked).
+    pub fn lint(&self, options: &LintOptions) -> Result<Lint> {
+        let rules = selected(&options.select, &options.ignore)?;
+        let mut subject = Subject::new(self, options)?;
+        let mut lint = Lint { findings: Vec::new(), unasked: Vec::new() };
+        for rule in rules {
+            subject.limits.check()?;
+            match (rule.search)(&mut subject) {
+                Ok(found) => lint.findings.extend(found.into_iter().map(|found| Finding {
+                    rule,
+                    place: found.place,
+                    message: found.message,
+                    position: found.position,
+                })),
+                Err(error) if error.kind() == Kind::Usage => return Err(error),
+                Err(error) => lint.unasked.push((rule, error.to_string())),
+            }
+        }
+        subject.limits.check()?;
+        Ok(lint)
+    }
+}
