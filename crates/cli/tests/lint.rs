@@ -128,6 +128,8 @@ error: known.json: cannot read the baseline: invalid type: map, expected a seque
 fn files_give_options() {
     let folder = scratch("lint-config");
     let write = |name: &str, text: &str| std::fs::write(folder.join(name), text).unwrap();
+    // An earlier run left its file here.
+    let _ = std::fs::remove_file(folder.join("gradus.toml"));
     write("pyproject.toml", "[tool.gradus.lint]\nignore = [\"single-size\"]\n");
     lint(&folder, &["examples/baked.onnx"]).assert().code(0).stdout_eq(str![[r#"
 no findings
