@@ -148,7 +148,11 @@ GR102 warning single-size: a named size for which the model runs with one number
         (
             "[lint]\nselct = []\n",
             str![[r#"
-error: gradus.toml: unknown field `selct`, expected one of `select`, `ignore`, `fail-on`, `for`, `max-peak`, `max-parameters`, `baseline`
+error: unknown field `selct`, expected one of `select`, `ignore`, `fail-on`, `for`, `max-peak`, `max-parameters`, `baseline`
+ --> gradus.toml:1:1
+  |
+1 | [lint]
+  | ^^^^^^
 
 "#]],
         ),
