@@ -3,10 +3,11 @@
 use std::f64::consts::PI;
 
 use gradus_core::convert::{float_of, nearest_f64, product, truncated, usize_of_i64};
-use gradus_core::{Limits, Result, Value};
+use gradus_core::{Result, Value};
 
 use crate::attributes::Attributes;
 use crate::op::EvalContext;
+use crate::signal::fourier::{self, Transform};
 use crate::{errors, indices};
 
 /// The number that windows begin with, and the factors of one and two periods of the cosine.
@@ -34,55 +35,11 @@ pub fn window(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<V
     Ok(vec![cx.rounded(0, &numbers)?])
 }
 
-/// The discrete Fourier transform, not divided by the length: halves while the length is even.
-///
-/// # Errors
-/// As [`Limits::check`]: the work is quadratic in an odd length.
-pub fn transformed(signal: &[(f64, f64)], sign: f64, limits: &Limits) -> Result<Vec<(f64, f64)>> {
-    /// Multiplications between two looks at the time.
-    const EVERY: usize = 1 << 16;
-    let count = signal.len();
-    let turn = |at: usize| {
-        let angle = sign * 2.0 * PI * float_of(at % count) / float_of(count);
-        (libm::cos(angle), libm::sin(angle))
-    };
-    let times = |(a, b): (f64, f64), (c, d): (f64, f64)| (a * c - b * d, a * d + b * c);
-    if count > 1 && count.is_multiple_of(2) {
-        let half = |first: usize| {
-            transformed(&signal.iter().skip(first).step_by(2).copied().collect::<Vec<_>>(), sign, limits)
-        };
-        let (even, odd) = (half(0)?, half(1)?);
-        let element = |at: usize| {
-            let (a, b) = times(odd[at % (count / 2)], turn(at));
-            let (c, d) = even[at % (count / 2)];
-            (a + c, b + d)
-        };
-        return Ok((0..count).map(element).collect());
-    }
-    let turns: Vec<_> = (0..count).map(turn).collect();
-    let element = |frequency: usize| {
-        signal.iter().enumerate().fold((0.0, 0.0), |(a, b), (at, &x)| {
-            let place = product(at, frequency) % product(count, 1);
-            let (c, d) = times(x, turns[usize::try_from(place).unwrap_or(0)]);
-            (a + c, b + d)
-        })
-    };
-    let mut frequencies = Vec::with_capacity(count);
-    for frequency in 0..count {
-        if frequency % (EVERY / count.min(EVERY)) == 0 {
-            limits.check()?;
-        }
-        frequencies.push(element(frequency));
-    }
-    Ok(frequencies)
-}
-
-/// Counts the multiplications of transforms of that length.
-pub fn touch(cx: &mut EvalContext<'_>, transforms: usize, len: usize) -> Result<()> {
-    let odd = len >> len.trailing_zeros().min(63);
-    let each = product(len, odd.saturating_add(64));
-    cx.reserve(product(len, 128))?;
-    cx.run.touch(each.saturating_mul(product(transforms, 1)))
+/// Tables for a number of transforms of a length, whose work and bytes are counted.
+pub fn transform(cx: &mut EvalContext<'_>, transforms: usize, len: usize, sign: f64) -> Result<Transform> {
+    cx.reserve(fourier::bytes(len))?;
+    cx.run.touch(fourier::work(len).saturating_mul(product(transforms, 1)))?;
+    Transform::new(len, sign, &cx.limits())
 }
 
 /// The numbers of a signal, real or complex by its last axis.
@@ -109,7 +66,8 @@ pub fn dft(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<
     }
     let inner: usize = dims[axis + 1..dims.len() - 1].iter().product();
     let outer: usize = dims[..axis].iter().product();
-    touch(cx, outer.saturating_mul(inner), len)?;
+    let sign = if inverse { 1.0 } else { -1.0 };
+    let transform = transform(cx, outer.saturating_mul(inner), len, sign)?;
     let parts = shape.dims()[dims.len() - 1];
     let mut y = vec![0.0; shape.len()];
     for row in 0..outer * inner {
@@ -127,7 +85,7 @@ pub fn dft(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<
             }
         }
         x.resize(len, (0.0, 0.0));
-        let frequencies = transformed(&x, if inverse { 1.0 } else { -1.0 }, &cx.limits())?;
+        let frequencies = transform.of(&x, &cx.limits())?;
         let factor = if inverse { float_of(len) } else { 1.0 };
         for (index, &(a, b)) in frequencies.iter().enumerate().take(wanted) {
             let place = at(index, wanted) * parts;
@@ -158,7 +116,7 @@ pub fn stft(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> 
     };
     let parts = if dims.len() > 2 { dims[2] } else { 1 };
     let signal = complex(&cx.floats(0)?, parts);
-    touch(cx, batch.saturating_mul(frames), len)?;
+    let transform = transform(cx, batch.saturating_mul(frames), len, -1.0)?;
     let mut y = vec![0.0; shape.len()];
     for (row, target) in y.chunks_mut((2 * bins).max(1)).enumerate() {
         cx.limits().check()?;
@@ -168,7 +126,7 @@ pub fn stft(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> 
             (a * weight, b * weight)
         };
         let frame: Vec<_> = signal[first..first + len].iter().enumerate().map(weighted).collect();
-        for (pair, (a, b)) in target.chunks_mut(2).zip(transformed(&frame, -1.0, &cx.limits())?) {
+        for (pair, (a, b)) in target.chunks_mut(2).zip(transform.of(&frame, &cx.limits())?) {
             pair.copy_from_slice(&[a, b]);
         }
     }

@@ -1,6 +1,7 @@
 //! Signals: windows, Fourier transforms, the mel scale.
 
 pub mod eval;
+mod fourier;
 pub mod infer;
 pub mod lowered;
 pub mod openvino;

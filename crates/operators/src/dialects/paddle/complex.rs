@@ -22,7 +22,7 @@ use crate::infer::{InferContext, InferResult};
 use crate::lowering::terms::{Term, f, ints, of, pick, whole, with};
 use crate::lowering::{Lower, LoweredValue, Lowering, along as axis_is, int, not_known};
 use crate::op::EvalContext;
-use crate::signal::eval::{touch, transformed};
+use crate::signal::eval::transform;
 use crate::words;
 use crate::{errors, indices};
 
@@ -99,7 +99,7 @@ fn along(
     let len = if mirrored { wanted } else { dims[axis] };
     let inner: usize = dims[axis + 1..].iter().product();
     let outer: usize = dims[..axis].iter().product();
-    touch(cx, outer.saturating_mul(inner), len)?;
+    let transform = transform(cx, outer.saturating_mul(inner), len, sign)?;
     cx.reserve(convert::product(outer.saturating_mul(inner), wanted.saturating_mul(size_of::<RealPair>())))?;
     let mut y = vec![(0.0, 0.0); outer * inner * wanted];
     for row in 0..outer * inner {
@@ -115,7 +115,7 @@ fn along(
                 x[index] = (a, -b);
             }
         }
-        for (index, pair) in transformed(&x, sign, &cx.limits())?.into_iter().enumerate().take(wanted) {
+        for (index, pair) in transform.of(&x, &cx.limits())?.into_iter().enumerate().take(wanted) {
             y[at(index, wanted)] = pair;
         }
     }
