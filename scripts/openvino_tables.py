@@ -32,6 +32,8 @@ WITHOUT_FUNCTIONS = [
     "ExperimentalDetectronPriorGridGenerator", "ExperimentalDetectronROIFeatureExtractor", "ExperimentalDetectronTopKROIs",
     "Reverse", "Xor",
 ]  # fmt: skip
+# Lists of texts, which are empty in a node without inputs.
+TEXTS = ["activations"]
 # The name in the first set of an operator that has another there.
 RENAMED = {"Xor": "LogicalXor"}
 # Readers turn these into inputs, outputs and constants of graphs.
@@ -89,7 +91,7 @@ def made(number: int, name: str):
     given = in_a_child(
         lambda: {k: sort(v) for k, v in NodeFactory(f"opset{number}").create(name).get_attributes().items()}
     )
-    return int(version.removeprefix("opset")), given or {}
+    return int(version.removeprefix("opset")), {key: "Strings" if key in TEXTS else kind for key, kind in (given or {}).items()}
 
 
 # Inputs that OpenVINO's files leave out, though the function of Python wants them.

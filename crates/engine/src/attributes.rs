@@ -341,15 +341,19 @@ impl<'a> Attributes<'a> {
         Ok(())
     }
 
-    /// Checks an attribute that is a number as text.
+    /// Checks an attribute that is a number as text, or a list of numbers.
     fn check_number(&self, rule: &AttributeRule) -> Result<()> {
         let Some(content @ Content::Text(text)) = self.get(rule.name) else { return Ok(()) };
-        let is_number = || text.trim().parse::<f64>().is_ok();
         match rule.sort {
-            Sort::Int if !is_number() && flag_of(text).is_none() => {
+            Sort::Int if flag_of(text).is_none() && text.trim().parse::<i64>().is_err() => {
                 Err(wrong(rule.name, content, "an integer, true or false"))
             }
-            Sort::Float if !is_number() => Err(wrong(rule.name, content, "a number")),
+            Sort::Float if !text.trim().parse::<f64>().is_ok_and(|number| !number.is_nan()) => {
+                Err(wrong(rule.name, content, "a number"))
+            }
+            Sort::Ints | Sort::Floats if list_of::<f64>(text).is_none() => {
+                Err(wrong(rule.name, content, "a list of numbers"))
+            }
             _ => Ok(()),
         }
     }
@@ -421,12 +425,12 @@ fn admits(sort: Sort, content: &Content) -> bool {
     )
 }
 
-/// A bool as text: `true`, `false`, or a number.
+/// A bool as text. OpenVINO reads other numbers as false.
 fn flag_of(text: &str) -> Option<bool> {
     match text.trim() {
-        "true" | "True" => Some(true),
-        "false" | "False" => Some(false),
-        number => number.parse::<i64>().ok().map(|number| number != 0),
+        "true" | "True" | "1" => Some(true),
+        "false" | "False" | "0" => Some(false),
+        _ => None,
     }
 }
 

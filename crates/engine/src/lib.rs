@@ -18,6 +18,7 @@ pub mod fact;
 pub mod infer;
 pub mod lowering;
 pub mod normalize;
+pub mod numbers;
 pub mod op;
 pub mod operator;
 pub mod operators;

@@ -126,7 +126,7 @@ impl<'a> Compiler<'a> {
     ) -> Result<Box<dyn Op>> {
         let form = Form::of_node(self.standard, node);
         let attributes = Attributes::new(&node.attributes, form).with_parameters(self.parameters.clone());
-        row.check_words(&attributes)?;
+        row.check_attributes(&attributes)?;
         attributes.check(signature.name, signature.attributes, self.standard)?;
         let cx = BuildContext { node, row, signature, attributes, compiler: self };
         if let Some(build) = row.body.filter(|_| self.options.expand_functions) {

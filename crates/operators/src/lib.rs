@@ -43,6 +43,7 @@ pub mod losses;
 pub mod matmul;
 pub mod ml;
 pub mod normalization;
+pub mod numbers;
 pub mod output;
 pub mod preview;
 pub mod quantization;

@@ -391,7 +391,7 @@ impl<'m> Pass<'m> {
         attributes: &Attributes<'m>,
     ) -> Result<(), InferError> {
         if let Some(row) = resolved.row() {
-            row.check_words(attributes)?;
+            row.check_attributes(attributes)?;
             // Operators of IR that are lowered have no other check.
             if let Some(signature) = row.signature_in(node.version.unwrap_or(i64::MAX)) {
                 attributes.check_contents(signature.attributes, self.standard)?;

@@ -11,6 +11,7 @@ use crate::conversion::older::{Idle, Instead, OlderForm, OlderRule, OlderWriter}
 use crate::conversion::{ConvertRule, Writer};
 use crate::infer::Rule;
 use crate::lowering::{self, Lower};
+use crate::numbers::Numbers;
 use crate::op::{Build, Compute};
 use crate::operators::work::{Each, Work};
 use crate::schema::{Signature, Sort, in_set, microsoft_versions, onnx_versions, openvino_versions};
@@ -94,6 +95,8 @@ pub struct Row {
     pub weights: &'static [usize],
     /// The attributes that are one of a few texts.
     pub words: &'static [Words],
+    /// The attributes of integers that have a range, or one length.
+    pub numbers: &'static [Numbers],
     /// The check that tells whether results of constants are the same in every program.
     pub checked: Option<Checked>,
     /// The sequence that it makes.
@@ -241,17 +244,19 @@ impl Row {
             learned: None,
             weights: &[],
             words: &[],
+            numbers: &[],
             checked: None,
             sequence: None,
         }
     }
 
-    /// Checks the attributes of a node that are one of a few texts.
+    /// Checks the attributes of a node that are one of a few texts, or integers of a range.
     ///
     /// # Errors
-    /// As [`Words::check`].
-    pub fn check_words(&self, attributes: &Attributes<'_>) -> Result<()> {
-        self.words.iter().try_for_each(|words| words.check(attributes))
+    /// As [`Words::check`] and [`Numbers::check`].
+    pub fn check_attributes(&self, attributes: &Attributes<'_>) -> Result<()> {
+        self.words.iter().try_for_each(|words| words.check(attributes))?;
+        self.numbers.iter().try_for_each(|numbers| numbers.check(attributes))
     }
 
     /// The signatures of its versions, the oldest first; none if no table has the operator.
@@ -621,6 +626,11 @@ impl Row {
     /// The operator has attributes that are one of a few texts each.
     pub const fn words(self, words: &'static [Words]) -> Row {
         Row { words, ..self }
+    }
+
+    /// The operator has attributes of integers that have a range, or one length.
+    pub const fn numbers(self, numbers: &'static [Numbers]) -> Row {
+        Row { numbers, ..self }
     }
 
     /// The check that tells whether results of constants are the same in every program.

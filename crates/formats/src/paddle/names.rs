@@ -69,7 +69,8 @@ const WINDOWS: &str =
     "strides paddings padding_algorithm dilations groups data_format output_padding output_size";
 const POOLED: &str = "ksize=kernel_size strides paddings padding_algorithm ceil_mode exclusive pooling_type \
     global_pooling adaptive data_format norm_type";
-const NORMS: &str = "epsilon is_test use_global_stats data_layout=data_format begin_norm_axis groups";
+const NORMS: &str =
+    "epsilon is_test use_global_stats trainable_statistics data_layout=data_format begin_norm_axis groups";
 const SOUGHT: &str = "axis keepdims flatten dtype";
 const SUMMED: &str = "axis flatten exclusive reverse";
 const SIZES: &str = "scale out_d out_h out_w align_corners align_mode data_layout=data_format";
@@ -204,7 +205,7 @@ const TABLE: &[Renamed] = rows! {
     "relu6", "X", "";
     "silu", "X", "";
     "swish", "X", "beta";
-    "mish", "X", "";
+    "mish", "X", "threshold=lambda";
     "elu", "X", "alpha";
     "hard_swish" is "hardswish", "X", "threshold scale offset";
     "hard_sigmoid" is "hardsigmoid", "X", "slope offset";

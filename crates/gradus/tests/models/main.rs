@@ -9,6 +9,7 @@ mod common {
 }
 mod corpus;
 mod paddle;
+mod paddle_attributes;
 mod paddle_bad_input;
 mod portability;
 mod programs;

@@ -29,14 +29,14 @@ struct List {
 }
 
 /// A program, its inputs, and its outputs with the errors that they may have.
-struct Case {
-    name: String,
-    model: Model,
-    inputs: HashMap<String, Value>,
+pub(crate) struct Case {
+    pub(crate) name: String,
+    pub(crate) model: Model,
+    pub(crate) inputs: HashMap<String, Value>,
     outputs: Vec<(Tensor, f64)>,
 }
 
-fn cases(root: &Path) -> Vec<Case> {
+pub(crate) fn cases(root: &Path) -> Vec<Case> {
     let mut folders: Vec<PathBuf> =
         std::fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path()).collect();
     folders.sort();

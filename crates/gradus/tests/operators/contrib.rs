@@ -453,7 +453,9 @@ fn defaults_of_newer_attributes_change_nothing() {
     let text = |text: &str| Content::Bytes(text.to_owned().into());
     let newer = [
         ("GroupQueryAttention", "causal", Content::Int(1), Some(Content::Int(0))),
+        ("GroupQueryAttention", "k_norm_epsilon", Content::Float(1e-6), None),
         ("GroupQueryAttention", "k_quant_type", text("NONE"), Some(text("PER_TENSOR"))),
+        ("GroupQueryAttention", "kv_cache_bit_width", Content::Int(0), None),
         ("GroupQueryAttention", "qk_norm_epsilon", Content::Float(1e-6), None),
         ("GroupQueryAttention", "sliding_window_cache", Content::Int(0), None),
         ("GroupQueryAttention", "smooth_softmax", Content::Int(-1), None),

@@ -10,9 +10,9 @@ mod contrib;
 mod factors;
 mod fused;
 mod lists;
-
 mod lowered;
 mod ml;
+mod numbers;
 mod numerics;
 mod openvino;
 mod random;

@@ -58,12 +58,18 @@ pub fn psroi_pooling(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     if words::REGION_POOL.of(&l.attributes)? == "average" { averages(l) } else { psroi_bilinear(l) }
 }
 
+/// The attribute `spatial_scale` of `PSROIPooling`.
+pub(super) fn scale(l: &Lowering<'_>) -> Result<f64> {
+    let scale = required("spatial_scale", l.float("spatial_scale")?)?;
+    if scale > 0.0 { Ok(scale) } else { Err(errors::value("attribute \"spatial_scale\"", scale, "above 0")) }
+}
+
 /// `PSROIPooling` with mode `average`.
 fn averages(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (boxes, groups) = (l.input(1)?, bins(l, "group_size")?);
     let channels =
         errors::at_least_1("output_dim", required("output_dim", l.attributes.int("output_dim")?)?)?;
-    let scale = required("spatial_scale", l.float("spatial_scale")?)?;
+    let scale = scale(l)?;
     let parts = l.apply_many("Split", &[boxes], &[int("axis", 1), int("num_outputs", 5)], 5)?;
     let image = l.cast(parts[0], DType::I64)?;
     let bins = BoxBins { counts: [groups, groups], channels, scale, least: f64::NEG_INFINITY };

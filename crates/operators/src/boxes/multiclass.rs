@@ -11,7 +11,7 @@ use crate::dialects::cannot;
 use crate::dialects::indices::{counts_of, index, owners, positions, size, sorted};
 use crate::lowering::terms::{f, ints, of, pick, with};
 use crate::lowering::{LoweredValue, Lowering, along, int};
-use crate::words;
+use crate::{errors, words};
 
 /// The choice that attributes say.
 fn choice(l: &Lowering<'_>, inclusive: bool) -> Result<Choice> {
@@ -67,10 +67,19 @@ fn candidates(l: &Lowering<'_>) -> Result<[LoweredValue; 2]> {
     Ok([l.input(0)?, l.input(1)?])
 }
 
+/// Returns true if suppression lowers a threshold of overlaps, by the attribute `nms_eta`.
+pub(super) fn is_adaptive(l: &Lowering<'_>, threshold: f64) -> Result<bool> {
+    let eta = l.float("nms_eta")?.unwrap_or(1.0);
+    if !(0.0..=1.0).contains(&eta) {
+        return Err(errors::value("attribute \"nms_eta\"", eta, "0 to 1"));
+    }
+    Ok(eta < 1.0 && threshold > 0.5)
+}
+
 /// `MulticlassNms` of OpenVINO: suppression by class, then the best boxes of each image.
 pub fn multiclass_nms(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let choice = choice(l, true)?;
-    if l.float("nms_eta")?.unwrap_or(1.0) < 1.0 && choice.overlap > 0.5 {
+    if is_adaptive(l, choice.overlap)? {
         return Err(cannot("MulticlassNms with an adaptive threshold"));
     }
     if l.has(2) {

@@ -11,6 +11,7 @@ use gradus_core::convert::i64_of;
 use gradus_core::{DType, Result, Shape, Tensor};
 
 use crate::attributes::required;
+use crate::boxes::multiclass::is_adaptive;
 use crate::dialects::boxes::{
     Found, at_most, columns, expect_rank, greatest, joined, kept, listed, only_float32, only_top, spans,
     suppressed,
@@ -308,8 +309,7 @@ pub fn generate_proposals(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         only_float32(l, input)?;
         expect_rank(l, input, rank)?;
     }
-    let eta = l.float("nms_eta")?.unwrap_or(1.0);
-    if eta < 1.0 && float(l, "nms_threshold")? > 0.5 {
+    if is_adaptive(l, float(l, "nms_threshold")?)? {
         return Err(cannot("GenerateProposals with an adaptive threshold"));
     }
     let [info, anchors, deltas, scores] = [l.input(0)?, l.input(1)?, l.input(2)?, l.input(3)?];

@@ -12,7 +12,7 @@ use gradus_core::convert::{i64_of, nearest_f64};
 use gradus_core::{DType, Number, Result};
 
 use crate::attributes::required;
-use crate::boxes::features::{bins, counted, float_size, rounded};
+use crate::boxes::features::{self, bins, counted, float_size, rounded};
 use crate::dialects::boxes::{expect_rank, only_float32};
 use crate::dialects::indices::{index, positions, size};
 use crate::dialects::openvino::positive;
@@ -181,7 +181,7 @@ fn expect_channels(l: &Lowering<'_>, wanted: i64) -> Result<()> {
 pub fn psroi_bilinear(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (groups, outputs) = (bins(l, "group_size")?, positive(l, "output_dim")?);
     let (columns, rows) = (bins(l, "spatial_bins_x")?, bins(l, "spatial_bins_y")?);
-    let scale = required("spatial_scale", l.float("spatial_scale")?)?;
+    let scale = features::scale(l)?;
     expect_channels(l, outputs.saturating_mul(rows * columns))?;
     let (image, parts) = (Image::of_input(l, 0)?, five(l, 1)?);
     let mut at = Vec::new();

@@ -229,14 +229,26 @@ pub const MULTI_HEAD: &[Signature] = &[of(
         given("unidirectional", Sort::Int),
     ],
 )];
+/// The type of a cache, which may be quantized.
+const CACHE: Types =
+    Types::tensors(&[DType::F16, DType::BF16, DType::F32, DType::F64, DType::I8, DType::U8, DType::F8E4M3FN]);
+
+const fn cache(name: &'static str, arity: Arity) -> Param {
+    param(name, "T_CACHE", CACHE, arity)
+}
+
+const fn scales(name: &'static str) -> Param {
+    param(name, "T_KV_SCALE", SINGLES, Arity::Optional)
+}
+
 pub const GROUP_QUERY: &[Signature] = &[of(
     "GroupQueryAttention",
     &[
         float("query"),
         maybe("key"),
         maybe("value"),
-        maybe("past_key"),
-        maybe("past_value"),
+        cache("past_key", Arity::Optional),
+        cache("past_value", Arity::Optional),
         integers("seqlens_k", Arity::One),
         integers("total_sequence_length", Arity::One),
         maybe("cos_cache"),
@@ -244,15 +256,28 @@ pub const GROUP_QUERY: &[Signature] = &[of(
         integers("position_ids", Arity::Optional),
         maybe("attention_bias"),
         maybe("head_sink"),
+        scales("k_scale"),
+        scales("v_scale"),
+        maybe("q_norm_weight"),
+        maybe("k_norm_weight"),
+        integers("query_seqlens", Arity::Optional),
     ],
-    &[float("output"), float("present_key"), float("present_value"), maybe("output_qk")],
+    &[
+        float("output"),
+        cache("present_key", Arity::One),
+        cache("present_value", Arity::One),
+        maybe("output_qk"),
+    ],
     &[
         given("causal", Sort::Int),
         given("do_rotary", Sort::Int),
+        given("k_norm_epsilon", Sort::Float),
         given("k_quant_type", Sort::String),
+        given("kv_cache_bit_width", Sort::Int),
         needed("kv_num_heads"),
         given("local_window_size", Sort::Int),
         needed("num_heads"),
+        given("q_norm_epsilon", Sort::Float),
         given("qk_norm_epsilon", Sort::Float),
         given("qk_output", Sort::Int),
         given("rotary_interleaved", Sort::Int),

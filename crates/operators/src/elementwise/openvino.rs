@@ -81,15 +81,32 @@ pub fn clamp_bound(bound: f64, up: bool, dtype: DType) -> Result<Tensor> {
         _ => convert::cast(&Tensor::scalar(bound), dtype, convert::Rules::SATURATING)?))
 }
 
+/// The attributes `min` and `max` of Clamp.
+fn clamp_bounds(attributes: &Attributes<'_>) -> Result<[f64; 2]> {
+    let bound = |name: &str| {
+        let text = attributes.text(name)?.unwrap_or_default().trim();
+        text.parse::<f64>().map_err(|_| errors::text(name, text, "a number"))
+    };
+    let [min, max] = [bound("min")?, bound("max")?];
+    if min <= max {
+        return Ok([min, max]);
+    }
+    let wanted = format_args!("at most {max}, the attribute \"max\"");
+    Err(errors::value("attribute \"min\"", min, wanted))
+}
+
+/// Shape and type of `Clamp`: the input's. Its bounds are in order.
+pub fn clamp_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
+    clamp_bounds(&cx.attributes)?;
+    infer::same(cx)
+}
+
 /// `Clamp` of OpenVINO: `Clip` whose bounds are attributes.
 pub fn clamp(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let dtype = cx.tensor(0)?.dtype();
-    let bound = |name: &str, up: bool| -> Result<Option<Value>> {
-        let text = attributes.text(name)?.unwrap_or_default().trim();
-        let bound: f64 = text.parse().map_err(|_| errors::text(name, text, "a number"))?;
-        Ok(Some(clamp_bound(bound, up, dtype)?.into()))
-    };
-    let inputs = [input(cx, 0), bound("min", true)?, bound("max", false)?];
+    let [min, max] = clamp_bounds(attributes)?;
+    let bound = |bound: f64, up: bool| Ok::<_, Error>(Some(clamp_bound(bound, up, dtype)?.into()));
+    let inputs = [input(cx, 0), bound(min, true)?, bound(max, false)?];
     called(cx, clip, Vec::new(), &inputs)
 }
 

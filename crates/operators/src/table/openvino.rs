@@ -7,7 +7,9 @@ use crate::rounding::Rounding::{Chosen, Exact, Lowered, Moved, Open, Order};
 use crate::row::{Role, Row, Sequence, openvino};
 use crate::words;
 use crate::work::{Each, Work};
-use crate::{control_flow, elementwise, generate, indexing, layout, matmul, range, reduction, shape, signal};
+use crate::{
+    control_flow, elementwise, generate, indexing, layout, matmul, numbers, range, reduction, shape, signal,
+};
 
 pub(super) const OPENVINO: &[Row] = rows![
     openvino("Assign", Open)
@@ -92,6 +94,7 @@ pub(super) const OPENVINO: &[Row] = rows![
         .eval(indexing::eval::gather_elements)
         .becomes("GatherElements", "", indexing::to_onnx::gather_elements),
     openvino("GatherND", Moved)
+        .numbers(&[numbers::BATCH_AXES])
         .infer(indexing::openvino::gather_nd_merged)
         .eval(indexing::openvino::run_gather_nd)
         .becomes("GatherND, Reshape", "", indexing::to_onnx::gather_nd),
@@ -324,6 +327,7 @@ pub(super) const OPENVINO: &[Row] = rows![
     ),
     openvino("SparseFillEmptyRows", Moved).works(Work::None).lowers(rows::fill_empty_rows),
     openvino("Split", Moved)
+        .numbers(&[numbers::PARTS])
         .infer(layout::openvino::split)
         .eval(layout::openvino::run_split)
         .becomes("Split", "", indexing::to_onnx::split)
@@ -342,6 +346,7 @@ pub(super) const OPENVINO: &[Row] = rows![
         .infer(signal::openvino::windows_transformed)
         .becomes("STFT", "rounding", signal::to_onnx::stft),
     openvino("StridedSlice", Moved)
+        .numbers(&[numbers::MASK_BITS, numbers::MASKS])
         .infer(indexing::openvino::strided_slice)
         .eval(indexing::openvino::run_strided_slice)
         .becomes("Slice, Gather, Unsqueeze", "", indexing::to_onnx::strided_slice)

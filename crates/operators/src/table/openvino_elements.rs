@@ -100,7 +100,7 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = rows![
     openvino("Clamp", Chosen)
         .elementwise()
         .works(Work::EachOutput(Each::COMPARISON))
-        .infer(elementwise::infer::same)
+        .infer(elementwise::openvino::clamp_rule)
         .eval(elementwise::openvino::clamp)
         .becomes("Clip", "floats: NaN", elementwise::to_onnx::clamp),
     openvino("Convert", Ieee)

@@ -7,8 +7,8 @@ use crate::row::{Row, openvino};
 use crate::words;
 use crate::work::{Attention, Each, Work};
 use crate::{
-    attention, boxes, control_flow, elementwise, images, layout, losses, normalization, quantization,
-    recurrent, signal, windows,
+    attention, boxes, control_flow, elementwise, images, layout, losses, normalization, numbers,
+    quantization, recurrent, signal, windows,
 };
 
 pub(super) const OPENVINO_NETWORKS: &[Row] = rows![
@@ -22,6 +22,7 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = rows![
         .lowers(windows::lowered::adaptive_maximum),
     openvino("AvgPool", Order)
         .words(&[words::PADS, words::ROUNDING])
+        .numbers(numbers::WINDOWS)
         .works(Work::Window(Each::arithmetic(1)))
         .infer(windows::openvino::pool)
         .becomes("AveragePool", "rounding", windows::to_onnx::average_pool),
@@ -31,6 +32,7 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = rows![
         .becomes("BatchNormalization", "rounding", normalization::to_onnx::batch_normalization),
     openvino("BinaryConvolution", Order)
         .words(&[words::PADS, words::BINARY])
+        .numbers(numbers::WINDOWS)
         .works(Work::Conv { weight: 1, skip: 1 })
         .infer(windows::openvino::convolution_rule)
         .computes(windows::convolutions::binary_conv)
@@ -58,18 +60,21 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = rows![
     ),
     openvino("Convolution", Order)
         .words(&[words::PADS])
+        .numbers(numbers::WINDOWS)
         .weights(&[1])
         .works(Work::Conv { weight: 1, skip: 1 })
         .infer(windows::openvino::convolution_rule)
         .becomes("Conv", "rounding", |l| windows::to_onnx::conv(l, false)),
     openvino("ConvolutionBackpropData", Order)
         .words(&[words::PADS])
+        .numbers(numbers::WINDOWS)
         .weights(&[1])
         .works(Work::ConvTranspose { skip: 1 })
         .infer(windows::openvino::convolution_backprop_data)
         .becomes("ConvTranspose, Slice", "rounding", |l| windows::to_onnx::conv_transpose(l, false)),
     openvino("DeformableConvolution", Order)
         .words(&[words::PADS])
+        .numbers(numbers::WINDOWS)
         .works(Work::DeformConv { weight: 2 })
         .infer(windows::openvino::deformable)
         .becomes("DeformConv", "rounding", windows::to_onnx::deformable_convolution),
@@ -121,12 +126,14 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = rows![
         .becomes("GridSample", "rounding; nearest: halfway", images::to_onnx::grid_sample),
     openvino("GroupConvolution", Order)
         .words(&[words::PADS])
+        .numbers(numbers::WINDOWS)
         .weights(&[1])
         .works(Work::Conv { weight: 1, skip: 2 })
         .infer(windows::openvino::group_convolution)
         .becomes("Reshape, Conv", "rounding", |l| windows::to_onnx::conv(l, true)),
     openvino("GroupConvolutionBackpropData", Order)
         .words(&[words::PADS])
+        .numbers(numbers::WINDOWS)
         .weights(&[1])
         .works(Work::ConvTranspose { skip: 2 })
         .infer(windows::openvino::group_convolution_backprop_data)
@@ -179,6 +186,7 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = rows![
         .lowers(multiclass::matrix_nms),
     openvino("MaxPool", Chosen)
         .words(&[words::PADS, words::ROUNDING])
+        .numbers(numbers::WINDOWS)
         .works(Work::Window(Each::COMPARISON))
         .infer(windows::openvino::pool)
         .becomes("MaxPool, Pad, Mod", "floats: NaN", windows::to_onnx::max_pool),

@@ -229,7 +229,7 @@ lowered! {
     "meshgrid" [many("inputs")] indexing::meshgrid;
     "min" [one("x"), maybe("axis")] |l| math::reduce(l, "ReduceMin");
     "minimum" [one("x"), one("y")] |l| math::binary(l, "Min");
-    "mish" [one("x")] |l| math::unary(l, "Mish");
+    "mish" [one("x")] activations::mish;
     "mode" [one("x")] ordering::mode => ordering_eval::mode;
     "mul" [one("x"), one("y")] matrices::mul;
     "multi_dot" [many("x")] math::multi_dot;

@@ -11,11 +11,10 @@ use gradus_core::DType;
 
 use crate::attributes::required;
 use crate::dim::{Bounds, Dim, Relation};
-use crate::errors;
 use crate::fact::Fact;
 use crate::infer::{InferContext, InferError, InferResult};
 use crate::windows::infer::{Rounding, Windows, image, parts_of_image, positive};
-use crate::words;
+use crate::{errors, indices, words};
 
 /// How windows lie, from the attributes.
 fn windows(cx: &InferContext<'_, '_>, kernel: &[Dim]) -> Result<Windows, InferError> {
@@ -133,6 +132,11 @@ pub fn pool(cx: &mut InferContext<'_, '_>) -> InferResult {
     if kernel.len() != spatial.len() {
         return Err(errors::count("spatial axes of the kernel", kernel.len(), spatial.len()).into());
     }
+    // Strides of convolutions are ones where there is no list; pools must have one.
+    if cx.attributes.list("strides")?.is_none_or(|strides| strides.is_empty()) {
+        return Err(errors::count("elements of attribute \"strides\"", 0, spatial.len()).into());
+    }
+    indices::axis(cx.attributes.int_or("axis", 0)?, spatial.len() + 2)?;
     let windows = windows(cx, &kernel)?;
     let rounding = words::ROUNDING.of(&cx.attributes)?;
     let mut all = vec![batch, channels];

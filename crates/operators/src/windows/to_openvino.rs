@@ -67,6 +67,9 @@ fn windows(cx: &ConvertContext<'_, '_>, spatial: usize) -> Result<NewAttributes>
         }
     };
     let pads = each(cx, "pads", 0, 2 * spatial)?;
+    if let Some(pad) = pads.iter().find(|&&pad| pad < 0) {
+        return Err(cannot(format!("OpenVINO has no windows whose data is cut, by a pad of {pad}")));
+    }
     let (begin, end) = pads.split_at(spatial);
     Ok(vec![
         say("strides", list(&each(cx, "strides", 1, spatial)?)),
@@ -234,14 +237,17 @@ fn pool(cx: &mut ConvertContext<'_, '_>) -> Result<NewAttributes> {
     if !same && may_reach {
         cx.edges(caveats::WINDOW);
     }
-    if same && each(cx, "dilations", 1, spatial)?.iter().any(|&dilation| dilation != 1) {
+    let (kernel, dilations) = (each(cx, "kernel_shape", 1, spatial)?, each(cx, "dilations", 1, spatial)?);
+    let reach = |axis: usize| (kernel[axis] - 1).saturating_mul(dilations[axis]);
+    let pads = each(cx, "pads", 0, 2 * spatial)?;
+    if matches!(&*auto, "" | "NOTSET") && (0..2 * spatial).any(|at| pads[at] > reach(at % spatial)) {
+        cx.edges("OpenVINO refuses a window that lies on padding alone, or takes the lowest number for it");
+    }
+    if same && dilations.iter().any(|&dilation| dilation != 1) {
         return Err(cannot("OpenVINO has no equivalent of a pool whose auto_pad counts dilations"));
     }
     let rounding = if cx.attributes.flag("ceil_mode", false)? { "ceil_torch" } else { "floor" };
-    attributes.extend([
-        say("kernel", list(&each(cx, "kernel_shape", 1, spatial)?)),
-        say("rounding_type", rounding),
-    ]);
+    attributes.extend([say("kernel", list(&kernel)), say("rounding_type", rounding)]);
     Ok(attributes)
 }
 

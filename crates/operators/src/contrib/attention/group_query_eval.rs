@@ -117,7 +117,7 @@ pub fn group_query(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Res
     if !queries.is_multiple_of(keys) {
         return Err(errors::value("attribute \"num_heads\"", queries, format_args!("a multiple of {keys}")));
     }
-    expect_known(attributes)?;
+    expect_known(attributes, |input| cx.has(input))?;
     let sinks = match maybe_shaped(cx, 11, &[queries])? {
         None => is_smooth(attributes)?.then(|| vec![0.0; queries]),
         sinks => sinks,

@@ -2,21 +2,27 @@
 //! which a cache keeps.
 
 use gradus_core::graph::Content;
-use gradus_core::{DType, Result, Tensor};
+use gradus_core::{DType, Error, Kind, Result, Tensor};
 
 use crate::attention::lowered::{scores_of, shared, turn};
 use crate::attributes::{Attributes, required};
-use crate::errors;
 use crate::graphs::{like, number, widened};
 use crate::lowering::terms::{cast, ints, of, pick, shaped, whole, with};
 use crate::lowering::{LoweredValue, Lowering, along, int, not_known};
+use crate::{errors, words};
 
-/// Checks attributes of which only the default is known: caches are not quantized, and queries see
-/// no later keys.
-pub(super) fn expect_known(attributes: &Attributes<'_>) -> Result<()> {
+/// Checks that the cache is not quantized, that queries see no later keys, and that neither are
+/// normalized.
+pub(super) fn expect_known(attributes: &Attributes<'_>, has: impl Fn(usize) -> bool) -> Result<()> {
     attributes.only_int("causal", 1)?;
-    attributes.only_text("k_quant_type", "NONE")?;
-    attributes.only_text("v_quant_type", "NONE")
+    let codes = [words::K_QUANTIZED.of(attributes)?, words::V_QUANTIZED.of(attributes)?];
+    let what = match () {
+        () if codes != ["NONE"; 2] || has(12) || has(13) => "a quantized cache",
+        () if has(14) || has(15) => "normalized queries or keys",
+        () if has(16) => "queries of several lengths",
+        () => return Ok(()),
+    };
+    Err(Error::new(Kind::Unsupported, format!("cannot run GroupQueryAttention with {what}")))
 }
 
 /// Returns true if each head has a score of 0 that no key has; the default is -1.
@@ -193,7 +199,7 @@ fn shares(l: &mut Lowering<'_>, scores: LoweredValue, heads: i64) -> Result<Lowe
 
 /// `GroupQueryAttention`: attention of heads that share keys and values, with a cache.
 pub fn group_query(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    expect_known(&l.attributes)?;
+    expect_known(&l.attributes, |input| l.has(input))?;
     let count =
         |l: &Lowering<'_>, name: &str| errors::at_least_1(name, required(name, l.attributes.int(name)?)?);
     let (queries, keys) = (count(l, "num_heads")?, count(l, "kv_num_heads")?);

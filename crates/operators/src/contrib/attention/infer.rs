@@ -86,7 +86,7 @@ pub fn multi_head(cx: &mut InferContext<'_, '_>) -> InferResult {
 
 /// Shapes of `GroupQueryAttention`: the output, and the present keys and values.
 pub fn group_query(cx: &mut InferContext<'_, '_>) -> InferResult {
-    group_query_lowered::expect_known(&cx.attributes)?;
+    group_query_lowered::expect_known(&cx.attributes, |input| cx.has(input))?;
     let dtype = cx.dtype(0);
     let query = cx.dims_of_rank(0, 3)?;
     if let Dim::Known(batch) = query[0] {

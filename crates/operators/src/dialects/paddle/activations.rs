@@ -52,6 +52,18 @@ pub fn softplus(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![pick(of("Greater", scaled, most), x, soft).put(l)?])
 }
 
+/// `mish`: `x * tanh(softplus(x))`, and `x * tanh(x)` above the threshold.
+pub fn mish(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let most = l.float("lambda")?.unwrap_or(20.0);
+    // From there on, both round to the same.
+    if most >= 20.0 {
+        return unary(l, "Mish");
+    }
+    let (x, most) = (l.input(0)?, constant_like(l, most)?);
+    let soft = pick(of("Greater", x, most), x, f("Softplus", x)).put(l)?;
+    Ok(vec![(x * f("Tanh", soft)).put(l)?])
+}
+
 /// `logsigmoid`: `-softplus(-x)`.
 pub fn log_sigmoid(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     chain(l, &["Neg", "Softplus", "Neg"])

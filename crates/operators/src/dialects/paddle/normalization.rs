@@ -16,8 +16,10 @@ use crate::lowering::{LoweredValue, Lowering, axis, int};
 
 /// `batch_norm` by the given statistics.
 pub fn batch_norm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    if !l.attributes.flag("is_test", false)? && !l.attributes.flag("use_global_stats", false)? {
-        return Err(cannot("batch_norm in training"));
+    let flag = |name: &str| l.attributes.flag(name, false);
+    let (test, given, trained) = (flag("is_test")?, flag("use_global_stats")?, flag("trainable_statistics")?);
+    if !given && (!test || trained) {
+        return Err(cannot("batch_norm by the statistics of the batch"));
     }
     let [x, mean, variance] = [l.input(0)?, l.input(1)?, l.input(2)?];
     let epsilon = l.float("epsilon")?.unwrap_or(1e-5);
