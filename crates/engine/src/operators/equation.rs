@@ -17,7 +17,7 @@ impl Equation {
     ///
     /// # Errors
     /// [`gradus_core::Kind::Shape`] if the terms do not fit the operands,
-    /// [`gradus_core::Kind::Value`] if the result names an axis that no term has.
+    /// [`gradus_core::Kind::Value`] if the result names an axis that no term has, or one twice.
     pub fn new(text: &str, ranks: &[usize]) -> Result<Equation> {
         let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
         let (left, right) = match text.split_once("->") {
@@ -60,6 +60,11 @@ impl Equation {
                 format_args!("'{unknown}'"),
                 "an axis of a term",
             ));
+        }
+        let is_again = |&(at, name): &(usize, &char)| result[..at].contains(name);
+        if let Some((_, again)) = result.iter().enumerate().find(is_again) {
+            let got = format_args!("'{again}', which it has before");
+            return Err(errors::value("axis of the result", got, "each axis once"));
         }
         Ok(Equation { terms, result })
     }

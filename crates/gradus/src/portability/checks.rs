@@ -91,7 +91,9 @@ pub(super) fn result_bounds(node: &NodeFacts<'_>) -> Bounds {
         "Add" => a.plus(b),
         "Sub" => a.plus(b.negated()),
         "Mul" => a.times(b),
-        "Neg" => a.negated(),
+        // The other end of the range of elements below zero is the one that may not fit.
+        "Abs" if a.lower().is_some_and(|least| least >= 0) => a,
+        "Abs" | "Neg" => a.negated(),
         _ => Bounds::ANY,
     }
 }

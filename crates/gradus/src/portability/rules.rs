@@ -516,7 +516,7 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         name: "overflow-of-8-bit-integers",
-        operators: &["Add", "Mul", "Neg", "Sub"],
+        operators: &["Abs", "Add", "Mul", "Neg", "Sub"],
         condition: "a result does not fit the type",
         results: ["keeps the low 8 bits", "saturates", "keeps the low 8 bits"],
         applies: |node| {

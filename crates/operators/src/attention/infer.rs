@@ -158,5 +158,15 @@ pub fn tensor_scatter(cx: &mut InferContext<'_, '_>) -> InferResult {
     }
     cx.same_shape(1, &update)?;
     cx.same_shape(2, &dims[..1])?;
+    if words::CACHE.of(&cx.attributes)? == "linear" {
+        let first = cx.known_integers(2).unwrap_or_default().into_iter().max().unwrap_or(0);
+        let end = cx.add(update[axis], Dim::Known(first));
+        if let (Dim::Known(size), Dim::Known(end), Dim::Known(1..)) = (dims[axis], end, dims[0])
+            && size < end
+        {
+            return Err(errors::value("end of the update", end, format_args!("at most {size}")).into());
+        }
+        cx.require_if_any(&dims[..1], dims[axis], end);
+    }
     Ok(vec![Fact::shaped(dims)])
 }

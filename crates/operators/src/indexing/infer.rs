@@ -256,6 +256,25 @@ pub fn gather(cx: &mut InferContext<'_, '_>) -> InferResult {
     gathered(cx, axis, 0)
 }
 
+/// Requires that the known elements of an input are indices below a size, but for an ignored one.
+pub fn require_below(
+    cx: &mut InferContext<'_, '_>,
+    (input, what): (usize, &str),
+    size: Dim,
+    ignored: Option<i64>,
+) -> Result<(), InferError> {
+    let indices = cx.known_integers(input).unwrap_or_default();
+    for index in indices.into_iter().filter(|&index| Some(index) != ignored) {
+        let least = index.saturating_add(1);
+        if index < 0 || size.known().is_some_and(|size| size < least) {
+            let most = cx.symbols().print(size).to_string();
+            return Err(errors::value(what, index, format_args!("at least 0, and below {most}")).into());
+        }
+        cx.require(size, Relation::AtLeast, Dim::Known(least));
+    }
+    Ok(())
+}
+
 /// Requires that the indices, the second input, are within sizes: rows of an index for each of
 /// them.
 pub(super) fn require_in_range(cx: &mut InferContext<'_, '_>, sizes: &[Dim]) -> Result<(), InferError> {

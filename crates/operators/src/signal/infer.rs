@@ -106,6 +106,9 @@ pub fn stft(cx: &mut InferContext<'_, '_>) -> InferResult {
         (false, _, true) => cx.known_dims(2).and_then(|dims| dims.first().copied()),
         (false, _, false) => Some(signal),
     };
+    if let Some(step) = step.and_then(Dim::known).filter(|&step| step < 1) {
+        return Err(errors::value("frame_step", step, "at least 1").into());
+    }
     let (Some(step), Some(frame)) = (step, frame) else {
         let [frames, bins] = ["the frames", "their length"].map(|what| cx.data(what, Bounds::SIZE));
         return Ok(vec![Fact::shaped([batch, frames, bins, Dim::Known(2)])]);
