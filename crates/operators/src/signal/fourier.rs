@@ -25,7 +25,7 @@ pub struct Transform {
 /// power of two: `jk` is `(j² + k² - (k - j)²) / 2`.
 struct Chirp {
     /// The powers `k² / 2` of the root of unity of the length.
-    chirp: Vec<Complex>,
+    powers: Vec<Complex>,
     /// The transform of the conjugate of the chirp, repeated.
     spectrum: Vec<Complex>,
     transform: Transform,
@@ -124,21 +124,21 @@ impl Chirp {
             let square = product(at, at) % product(len, 2);
             turn(usize::try_from(square).unwrap_or(0), 2 * len, sign)
         };
-        let chirp: Vec<_> = limits.watched((0..len).map(square)).collect::<Result<_>>()?;
+        let powers: Vec<_> = limits.watched((0..len).map(square)).collect::<Result<_>>()?;
         let mut repeated = vec![(0.0, 0.0); padded(len)];
-        for (at, &(a, b)) in chirp.iter().enumerate() {
+        for (at, &(a, b)) in powers.iter().enumerate() {
             repeated[at] = (a, -b);
             let back = (padded(len) - at) % padded(len);
             repeated[back] = (a, -b);
         }
         let transform = Transform::new(padded(len), -1.0, limits)?;
         let spectrum = transform.of(&repeated, limits)?;
-        Ok(Chirp { chirp, spectrum, transform })
+        Ok(Chirp { powers, spectrum, transform })
     }
 
     fn of(&self, line: &[Complex], limits: &Limits) -> Result<Vec<Complex>> {
         let count = self.spectrum.len();
-        let mut padded: Vec<_> = line.iter().zip(&self.chirp).map(|(&x, &c)| times(x, c)).collect();
+        let mut padded: Vec<_> = line.iter().zip(&self.powers).map(|(&x, &c)| times(x, c)).collect();
         padded.resize(count, (0.0, 0.0));
         // The inverse is the conjugate of the transform of the conjugate.
         let product = self.transform.of(&padded, limits)?.into_iter().zip(&self.spectrum);
@@ -146,7 +146,7 @@ impl Chirp {
         let convolved = self.transform.of(&product, limits)?;
         let scale = 1.0 / float_of(count);
         let element = |(&(a, b), &c): (&Complex, &Complex)| times((a * scale, -b * scale), c);
-        Ok(convolved.iter().zip(&self.chirp).map(element).collect())
+        Ok(convolved.iter().zip(&self.powers).map(element).collect())
     }
 }
 
