@@ -53,7 +53,10 @@ fn lists_that_nothing_reads_are_checked() {
         "attribute \"pads_begin\" is -1, expected at least 0",
     );
     let pool = |operator| {
-        node(operator, 14).inputs(&[image.clone()]).text("pads_begin", "0,0").text("pads_end", "0,0")
+        node(operator, 14)
+            .inputs(std::slice::from_ref(&image))
+            .text("pads_begin", "0,0")
+            .text("pads_end", "0,0")
     };
     for operator in ["AvgPool", "MaxPool"] {
         let strided = |kernel: &str| pool(operator).text("strides", "1,1").text("kernel", kernel);
