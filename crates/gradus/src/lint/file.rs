@@ -10,6 +10,7 @@ use gradus_core::{Result, error::Position};
 
 use super::Found;
 use super::subject::Subject;
+use crate::dim::Dim;
 
 /// Most bytes of a message of protobuf.
 const MAX_PROTOBUF: u64 = (1 << 31) - 1;
@@ -47,11 +48,11 @@ pub(super) fn machine_paths(of: &mut Subject<'_>) -> Result<Vec<Found>> {
 pub(super) fn peak(of: &mut Subject<'_>) -> Result<Vec<Found>> {
     let Some(most) = of.options.max_peak else { return Ok(Vec::new()) };
     let cost = of.cost()?;
-    let (constants, inputs, peak) = (cost.memory.constants, cost.memory.inputs, cost.memory.peak.clone());
+    let (constants, inputs, peak) = (cost.memory.constants, cost.memory.inputs, cost.memory.peak);
     let symbols = cost.inference().symbols();
     let dims = [inputs, peak.map(|peak| peak.bytes)];
     let Some(known) = dims.iter().try_fold(constants, |sum, dim| {
-        let bytes = u128::try_from(dim.map_or(Some(0), |dim| dim.known())?).ok()?;
+        let bytes = u128::try_from(dim.map_or(Some(0), Dim::known)?).ok()?;
         Some(sum.saturating_add(bytes))
     }) else {
         let open = dims.into_iter().flatten().find(|dim| dim.known().is_none());

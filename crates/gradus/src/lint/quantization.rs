@@ -7,6 +7,7 @@ use gradus_core::{DType, Number, Result};
 use super::Found;
 use super::graphs::readers;
 use super::subject::{Subject, constant_of};
+use crate::fact::Fact;
 use crate::operators::Role;
 
 /// Scales of quantized numbers, by the inputs that they are.
@@ -66,7 +67,7 @@ pub(super) fn overflows(of: &mut Subject<'_>) -> Result<Vec<Found>> {
     for (index, node) in of.model.graph().nodes().iter().enumerate() {
         let is_cast = of.row(node).is_some_and(|row| row.role == Role::Cast);
         let fact = |id: Option<&Option<_>>| id.copied().flatten().map(|id| of.inference.fact(id));
-        let to = fact(node.outputs.first()).and_then(|fact| fact.dtype());
+        let to = fact(node.outputs.first()).and_then(Fact::dtype);
         if !is_cast || to != Some(DType::F16) {
             continue;
         }
@@ -90,6 +91,6 @@ fn is_beyond_float16(number: Number) -> bool {
     match number {
         Number::Float(float) => float.is_finite() && float.abs() >= 65520.0,
         Number::Int(int) => int.unsigned_abs() >= 65520,
-        _ => false,
+        Number::Complex(..) => false,
     }
 }
