@@ -15,11 +15,11 @@ use crate::error::{OrRaise, copied, engine, error};
 use crate::sequence::{Sequence, with_plan};
 use crate::tensor;
 
-/// A sequence that a device made: of CUDA, it stays in the memory of the device; of others, it was
-/// read back.
+/// A sequence in the memory of a device.
 ///
-/// It speaks DLPack, so that other libraries take it in without a copy:
-/// ``torch.from_dlpack(array)``, ``cupy.from_dlpack(array)``.
+/// On CUDA the elements stay on the device; those of other devices are read
+/// back. Other libraries read the array by DLPack, without a copy:
+/// `torch.from_dlpack(array)`, `cupy.from_dlpack(array)`.
 #[pyclass(frozen, module = "gradus._native", name = "DeviceArray")]
 pub(crate) struct DeviceArray {
     dtype: DType,
@@ -131,13 +131,23 @@ impl DeviceArray {
         self.bytes()
     }
 
-    /// The name of the device that made the elements: ``"cuda:0"``.
+    /// The name of the device that made the elements: `"cuda:0"`.
     #[getter]
     fn device(&self) -> &str {
         &self.device
     }
 
-    /// The elements, as a new array of NumPy.
+    /// Copies the elements into an array of NumPy.
+    ///
+    /// Returns:
+    ///     An array of shape `(n,)`.
+    ///
+    /// Raises:
+    ///     LimitError: if the system has no room for the elements.
+    ///
+    /// Example:
+    ///     >>> gradus.arange(3, device="gpu").to_numpy()  # doctest: +SKIP
+    ///     array([0, 1, 2])
     fn to_numpy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let words = match &self.memory {
             ExportedMemory::Host(words) => Arc::clone(words),
@@ -166,8 +176,9 @@ impl DeviceArray {
         }
     }
 
-    /// The elements as DLPack has them. They have been written, so any stream may read them. Host
-    /// memory, which this array reads too, is read-only; for consumers before version 1 of DLPack,
+    /// Exports the elements; they are written, so any stream may read them.
+    ///
+    /// Host memory is read-only. For consumers before version 1 of DLPack,
     /// which cannot know that, it is copied.
     #[pyo3(signature = (*, stream=None, max_version=None, dl_device=None, copy=None))]
     fn __dlpack__<'py>(
@@ -214,9 +225,11 @@ impl DeviceArray {
     }
 }
 
-/// The devices besides the processor that make sequences: a dictionary for each, with ``name``,
-/// which is what ``device=`` takes, ``backend``, ``device``, ``kind``, ``driver`` and
-/// ``max_bytes``.
+/// Lists the devices that compute sequences, besides the processor.
+///
+/// Returns:
+///     A dictionary for each: `name`, which `device=` takes, `backend`,
+///     `device`, `kind`, `driver` and `max_bytes`.
 ///
 /// Example:
 ///     >>> import gradus

@@ -14,26 +14,29 @@ use pyo3::types::{PyBool, PyDict, PyInt, PyString, PyTuple};
 use crate::error::{OrRaise, engine, error, mismatch, type_name};
 use crate::given::GivenLimits;
 
-/// An expression of symbols: a size, or an element, that is not known as a number.
+/// An expression of symbols: a size, or an element, that is not a number.
 ///
-/// Two are equal if they have one canonical form, whatever order they are written in. `+`, `-`, `*`,
-/// `//` and `%` give expressions, or integers where no symbol is left; `<` and its like are decided
-/// for all values of the symbols, and raise ``ArgumentError`` where that cannot be. Symbols are
-/// sizes, from 0 on, but for those in ``integers``.
+/// Two are equal if they have one canonical form, in whatever order they
+/// are written. `+`, `-`, `*`, `//` and `%` give expressions, or integers
+/// where no symbol is left; `<`, `<=`, `>` and `>=` are decided for all
+/// values of the symbols, and raise `ArgumentError` where that is not
+/// possible. Symbols are sizes, from 0 on, except those in `integers`.
+/// `format` writes a dialect: `gradus`, `onnx`, `sympy` or `torch`.
+///
+/// Args:
+///     text: the expression: integers, names, `+`, `-`, `*`, `//`, `%`,
+///         `min(…)`, `max(…)`.
+///     integers: names that may be negative.
 ///
 /// Example:
 ///     >>> import gradus
 ///     >>> dim = gradus.Dim("2*(n + 1)")
-///     >>> str(dim), dim.symbols, dim.evaluate(n=3), dim == gradus.Dim("n + 2 + n")
-///     ('2*n + 2', ['n'], 8, True)
+///     >>> str(dim), dim == gradus.Dim("n + 2 + n")
+///     ('2*n + 2', True)
 ///     >>> dim // 2 - gradus.Dim("n"), dim > 1
 ///     (1, True)
-///     >>> gradus.Dim("(h + 2)//4").solve_for("h", 8), gradus.Dim("n - n//8*8").bounds()
-///     ((30, 33), (0, 7))
-///     >>> str(gradus.Dim("h//32*32").simplify(assume=["h % 32 == 0"])), f"{gradus.Dim('h//2'):sympy}"
-///     ('h', 'floor(h/2)')
-///     >>> gradus.Dim.prove("n//8*8 <= n"), gradus.Dim.refute("n//8*8 == n")
-///     (True, {'n': 1})
+///     >>> f"{gradus.Dim('h//2'):sympy}"
+///     'floor(h/2)'
 #[pyclass(frozen, module = "gradus._native", name = "Dim")]
 #[derive(Clone, Debug)]
 pub(crate) struct Dim {
@@ -254,7 +257,7 @@ impl Dim {
         hasher.finish()
     }
 
-    /// The expression for `sympy.sympify`: symbols are integers from 0 on.
+    /// Returns the expression for `sympy.sympify`; symbols are integers.
     fn _sympy_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         py.import("gradus._sympy")?.getattr("expression")?.call1((
             &self.text,
@@ -272,19 +275,34 @@ impl Dim {
         Dim::of(&symbols, dim)
     }
 
-    /// The names of its symbols, in order.
+    /// The names of the symbols, in order.
     #[getter]
     fn symbols(&self) -> PyResult<Vec<String>> {
         names(&self.text)
     }
 
-    /// The names of those that are no sizes, and may be negative.
+    /// The names of the symbols that may be negative.
     #[getter]
     fn integers(&self) -> BTreeSet<String> {
         self.integers.clone()
     }
 
-    /// Value of the expression where the symbols are these numbers.
+    /// Returns the value for given numbers.
+    ///
+    /// Args:
+    ///     values: numbers by name of a symbol.
+    ///     **named: further numbers, as keywords.
+    ///
+    /// Returns:
+    ///     The value, an integer.
+    ///
+    /// Raises:
+    ///     UsageError: if a symbol has no number.
+    ///     ArgumentError: if the value exceeds 64 bits, or a divisor is 0.
+    ///
+    /// Example:
+    ///     >>> gradus.Dim("2*n + 2").evaluate(n=3)
+    ///     8
     #[pyo3(signature = (values=None, /, **named))]
     fn evaluate(
         &self,
@@ -305,8 +323,22 @@ impl Dim {
         })
     }
 
-    /// The expression where conditions hold, in its canonical form: an integer, if no symbol is
-    /// left.
+    /// Returns the canonical form under conditions.
+    ///
+    /// Args:
+    ///     assume: conditions that hold: `"h % 32 == 0"`.
+    ///     ranges: by name, the smallest and the largest number; `None` for no
+    ///         largest.
+    ///
+    /// Returns:
+    ///     An expression, or an integer if no symbol is left.
+    ///
+    /// Raises:
+    ///     FormatError: if a condition cannot be read.
+    ///
+    /// Example:
+    ///     >>> gradus.Dim("h//32*32").simplify(assume=["h % 32 == 0"])
+    ///     Dim("h")
     #[pyo3(signature = (*, assume = Vec::new(), ranges = Ranges::new()))]
     fn simplify<'py>(
         &self,
@@ -319,7 +351,23 @@ impl Dim {
         to_python(py, &symbols, dim)
     }
 
-    /// The smallest and the largest value; None for an end that is not known.
+    /// Returns the smallest and the largest value.
+    ///
+    /// Args:
+    ///     assume: conditions that hold: `"h % 32 == 0"`.
+    ///     ranges: by name, the smallest and the largest number; `None` for no
+    ///         largest.
+    ///     timeout: seconds after which an end is not sought any longer.
+    ///
+    /// Returns:
+    ///     Both values; `None` for an end that is unknown.
+    ///
+    /// Raises:
+    ///     FormatError: if a condition cannot be read.
+    ///
+    /// Example:
+    ///     >>> gradus.Dim("n - n//8*8").bounds()
+    ///     (0, 7)
     #[pyo3(signature = (*, assume = Vec::new(), ranges = Ranges::new(), timeout = None))]
     fn bounds(
         &self,
@@ -335,8 +383,29 @@ impl Dim {
         Ok((bounds.lower(), bounds.upper()))
     }
 
-    /// The values of a symbol for which the expression is related so to another: the smallest and
-    /// the largest, None for an open end, and a smallest that exceeds the largest for no value.
+    /// Solves an equation or inequality for a symbol.
+    ///
+    /// Args:
+    ///     name: the symbol.
+    ///     value: the other side: a number or an expression.
+    ///     relation: what is between this expression and `value`: `"=="`,
+    ///         `"<="`, `">="`, `"<"` or `">"`.
+    ///     assume: conditions that hold: `"h % 32 == 0"`.
+    ///     ranges: by name, the smallest and the largest number; `None` for no
+    ///         largest.
+    ///
+    /// Returns:
+    ///     The smallest and the largest value of the symbol, `None` for an open
+    ///     end; a smallest above the largest if no value solves it. `None` in
+    ///     place of the pair if it is not solved.
+    ///
+    /// Raises:
+    ///     UsageError: if the relation is another text.
+    ///     FormatError: if a condition cannot be read.
+    ///
+    /// Example:
+    ///     >>> gradus.Dim("(h + 2)//4").solve_for("h", 8)
+    ///     (30, 33)
     #[pyo3(signature = (name, value, relation = "==", *, assume = Vec::new(), ranges = Ranges::new()))]
     fn solve_for<'py>(
         &self,
@@ -368,7 +437,24 @@ impl Dim {
         Ok(Some((end(solved.least)?, end(solved.most)?)))
     }
 
-    /// True if a condition is proved for all integers that meet what is assumed.
+    /// Proves a condition for all integers that meet the assumptions.
+    ///
+    /// Args:
+    ///     condition: two expressions with a comparison between them.
+    ///     assume: conditions that hold: `"h % 32 == 0"`.
+    ///     ranges: by name, the smallest and the largest number; `None` for no
+    ///         largest.
+    ///     timeout: seconds after which the answer is `False`.
+    ///
+    /// Returns:
+    ///     `True` if there is a proof; `False` says nothing.
+    ///
+    /// Raises:
+    ///     FormatError: if a condition cannot be read.
+    ///
+    /// Example:
+    ///     >>> gradus.Dim.prove("n//8*8 <= n")
+    ///     True
     #[staticmethod]
     #[pyo3(signature = (condition, *, assume = Vec::new(), ranges = Ranges::new(), timeout = None))]
     fn prove(
@@ -381,8 +467,24 @@ impl Dim {
         Ok(decided(py, condition, &assume, &ranges, timeout)?.0 == "true")
     }
 
-    /// Numbers that meet what is assumed and for which a condition fails, or None if none are
-    /// found.
+    /// Finds numbers that meet the assumptions and violate a condition.
+    ///
+    /// Args:
+    ///     condition: two expressions with a comparison between them.
+    ///     assume: conditions that hold: `"h % 32 == 0"`.
+    ///     ranges: by name, the smallest and the largest number; `None` for no
+    ///         largest.
+    ///     timeout: seconds after which the search ends.
+    ///
+    /// Returns:
+    ///     Numbers by name; `None` if none are found.
+    ///
+    /// Raises:
+    ///     FormatError: if a condition cannot be read.
+    ///
+    /// Example:
+    ///     >>> gradus.Dim.refute("n//8*8 == n")
+    ///     {'n': 1}
     #[staticmethod]
     #[pyo3(signature = (condition, *, assume = Vec::new(), ranges = Ranges::new(), timeout = None))]
     fn refute(
@@ -395,7 +497,7 @@ impl Dim {
         Ok(decided(py, condition, &assume, &ranges, timeout)?.1)
     }
 
-    /// The text in a dialect: `gradus`, `onnx`, `sympy` or `torch`.
+    /// Returns the text in a dialect: `gradus`, `onnx`, `sympy` or `torch`.
     fn __format__(&self, dialect: &str) -> PyResult<String> {
         if dialect.is_empty() {
             return Ok(self.text.clone());
@@ -409,7 +511,7 @@ impl Dim {
         &self.text
     }
 
-    /// The expression as a notebook shows it.
+    /// Returns the expression, as notebooks show it.
     fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
         let text: String = py.import("html")?.call_method1("escape", (&*self.text,))?.extract()?;
         Ok(format!("<code>{text}</code>"))

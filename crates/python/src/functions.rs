@@ -126,31 +126,43 @@ pub(crate) fn given<'py>(
     Ok(out.clone())
 }
 
-/// ``start``, ``start + step``, … while short of ``stop``; one number is the stop, and then the
-/// start is 0.
+/// Returns evenly spaced numbers: `start`, `start + step`, … before `stop`.
+///
+/// With one number, that is the stop, and the start is 0. Source: NumPy
+/// 2.4, `numpy.arange`, for signature, types and length.
 ///
 /// Args:
-///     start, stop, step: finite numbers, or tensors of one element that speak DLPack; exact are
-///         ``Fraction``, ``Decimal``, integers of any size, and text: ``"0.1"``, ``"1/3"``.
-///     dtype: the element type: of NumPy, of ``ml_dtypes``, or a name; by default NumPy's choice:
-///         int64 for integers, else float64 or the type that the arguments have in common.
-///     out: an array to write into, of the result's shape and type, at any strides.
-///     profile: the name of a program whose result is predicted, in place of the exact one:
-///         ``"numpy"``, ``"torch"``, ``"paddle"``, ``"jax"``, …; see :func:`gradus.compare`.
-///     device: where the elements are made, with the same bits: ``"cpu"``, or ``"gpu"``,
-///         ``"cuda"``, ``"vulkan"``, … of :func:`gradus.devices`; then the result is a
-///         :class:`gradus.DeviceArray`.
+///     start_or_stop: the start, or the stop if it is the only number: a
+///         finite number, or a tensor of one element that speaks DLPack.
+///         `Fraction`, `Decimal`, integers of any size and text (`"0.1"`,
+///         `"1/3"`) are exact.
+///     stop: the end, which is not an element.
+///     step: the distance of neighbours; not zero.
+///     dtype: the element type: a type of NumPy or of `ml_dtypes`, or a
+///         name. By default as in NumPy: int64 for integers, else float64
+///         or the type that the arguments have in common.
+///     out: an array to write into, of the result's shape and type, with
+///         any strides.
+///     profile: the program whose result is predicted, in place of the
+///         exact one: `"numpy"`, `"torch"`, `"paddle"`, …; see
+///         `gradus.compare`.
+///     device: `"cpu"`, or a device of `gradus.devices`: `"gpu"`, `"cuda"`,
+///         …, which writes the same bits into a `gradus.DeviceArray`.
 ///
 /// Returns:
-///     An array of shape ``(n,)``: ``n`` is ``max(ceil((stop - start) / step), 0)``, exactly for
-///     integers, and with difference and quotient rounded to 53 bits for floats. Every element is
-///     the exact value, rounded once: to the nearest float, ties to even, or to an integer toward
-///     zero and to its low bits.
+///     An array of shape `(n,)`, where `n` is
+///     `max(ceil((stop - start) / step), 0)`: exact for integers, with
+///     difference and quotient rounded to 53 bits for floats. Every element
+///     is the exact value, rounded once: to the nearest float with ties to
+///     even, or to an integer toward zero and to its low bits.
 ///
 /// Raises:
-///     ArgumentError: if the step is zero, or an argument is NaN or infinite.
-///     DTypeError, ShapeError: if an argument is no number, or ``out`` does not fit.
-///     LimitError: if there are more elements than can be.
+///     ArgumentError: if the step is zero, or an argument is NaN or
+///         infinite.
+///     DTypeError: if an argument is not a number.
+///     ShapeError: if `out` has another shape.
+///     LimitError: if there are more elements than memory can address.
+///     UsageError: if the profile or the device is unknown.
 ///
 /// Example:
 ///     >>> gradus.arange(0, 1, 0.25)
@@ -179,7 +191,29 @@ pub(crate) fn arange<'py>(
     given(py, &recipe, out, device.as_deref())
 }
 
-/// The plan of ``gradus.arange`` with the same arguments; it raises the same errors.
+/// Plans `gradus.arange`, and writes nothing.
+///
+/// Args:
+///     start: the start, or the stop if it is the only number.
+///     stop: the end, which is not an element.
+///     step: the distance of neighbours; not zero. `None` stands for 1.
+///     dtype: the element type, as in `gradus.arange`.
+///     profile: the program whose elements are predicted, as in
+///         `gradus.arange`.
+///
+/// Returns:
+///     A `gradus.plan.Plan`, whose elements are written when they are asked
+///     for.
+///
+/// Raises:
+///     ArgumentError: if the step is zero, or an argument is NaN or
+///         infinite.
+///     DTypeError: if an argument is not a number.
+///     LimitError: if there are more elements than 64 bits count.
+///
+/// Example:
+///     >>> len(gradus.plan.arange(0, 10**15, 3))
+///     333333333333334
 #[pyfunction]
 #[pyo3(signature = (start=None, stop=None, step=None, dtype=None, *, profile=None))]
 pub(crate) fn plan_arange<'py>(
@@ -195,41 +229,52 @@ pub(crate) fn plan_arange<'py>(
     Plan::of(range_recipe(py, [a, b, c], dtype, profile_of(profile)?)?)
 }
 
-/// ``num`` samples at equal distances from ``start`` to ``stop``.
+/// Returns `num` samples at equal distances from `start` to `stop`.
+///
+/// Source: NumPy 2.4, `numpy.linspace`, for signature and types.
 ///
 /// Args:
-///     start, stop: the ends: numbers (exact ones as in :func:`gradus.arange`), arrays, or tensors
-///         that speak DLPack. Arrays are broadcast: there is a sequence for every pair of elements.
+///     start: the first end: a number, an array, or a tensor that speaks
+///         DLPack. `Fraction`, `Decimal`, integers of any size and text
+///         (`"0.1"`, `"1/3"`) are exact.
+///     stop: the other end, alike. Arrays are broadcast: there is a
+///         sequence for each pair of their elements.
 ///     num: the number of samples.
-///     endpoint: whether ``stop`` is the last sample; else it would be the next.
-///     retstep: return the distance of neighbours too, the exact one rounded once.
-///     dtype: the element type: of NumPy, of ``ml_dtypes``, or a name; by default NumPy's choice:
-///         float64, or the type that the ends have in common.
-///     axis: where in the result the samples lie, if an end is an array.
-///     out: an array to write into, of the result's shape and type, at any strides.
-///     profile: the name of a program whose result is predicted, in place of the exact one:
-///         ``"numpy"``, ``"torch"``, ``"paddle"``, ``"jax"``, …; see :func:`gradus.compare`.
-///     device: where the elements are made, with the same bits: ``"cpu"``, or ``"gpu"``,
-///         ``"cuda"``, ``"vulkan"``, … of :func:`gradus.devices`; then the result is a
-///         :class:`gradus.DeviceArray`.
+///     endpoint: include `stop` as the last sample.
+///     retstep: also return the distance of neighbours, rounded once.
+///     dtype: the element type: a type of NumPy or of `ml_dtypes`, or a
+///         name. By default as in NumPy: float64, or the type that the ends
+///         have in common.
+///     axis: the axis of the result along which samples lie, if an end is
+///         an array.
+///     out: an array to write into, of the result's shape and type, with
+///         any strides.
+///     profile: the program whose result is predicted, in place of the
+///         exact one: `"numpy"`, `"torch"`, `"paddle"`, …; see
+///         `gradus.compare`.
+///     device: `"cpu"`, or a device of `gradus.devices`: `"gpu"`, `"cuda"`,
+///         …, which writes the same bits into a `gradus.DeviceArray`.
 ///
 /// Returns:
-///     An array of shape ``(num,)``, with the axes of the ends if these are arrays; or a pair of it
-///     and the distance. Sample ``i`` is ``start + i * (stop - start) / d``, exactly, rounded once;
-///     of integers, toward zero. ``d`` is ``num``, less one with the endpoint.
+///     An array of shape `(num,)`, followed by the axes of the ends if
+///     these are arrays; with `retstep`, a pair of it and the distance.
+///     Sample `i` is `start + i * (stop - start) / d`, exact, and rounded
+///     once: floats to the nearest, integers toward zero. `d` is `num - 1`,
+///     or `num` without the endpoint.
 ///
 /// Raises:
-///     ArgumentError: of NaN, of ends that are infinite, of a negative ``num``, of elements that an
-///         integer type cannot hold.
-///     DTypeError, ShapeError: if an argument is no number, or shapes do not go together.
-///     UsageError: of an unknown profile.
+///     ArgumentError: if an end is NaN or infinite, `num` is negative, or
+///         an integer type does not hold an element.
+///     DTypeError: if an argument is not a number.
+///     ShapeError: if shapes cannot be broadcast, or `out` has another.
+///     LimitError: if there are more elements than memory can address.
+///     UsageError: if the profile or the device is unknown.
 ///
 /// Example:
 ///     >>> gradus.linspace(0, 1, 5)
 ///     array([0.  , 0.25, 0.5 , 0.75, 1.  ])
-///     >>> gradus.linspace(0, 9, 4, dtype="int4")
-///     Traceback (most recent call last):
-///     gradus.errors.ArgumentError: element 3 is 9.0, expected a number in the range of int4
+///     >>> gradus.linspace(0, 1, 3, retstep=True)
+///     (array([0. , 0.5, 1. ]), np.float64(0.5))
 #[pyfunction]
 #[pyo3(signature = (start, stop, num=None, endpoint=true, retstep=false, dtype=None, axis=0, *, out=None, profile=None, device=None))]
 #[pyo3(
@@ -264,35 +309,47 @@ pub(crate) fn linspace<'py>(
     Ok((array, step).into_pyobject(py)?.into_any())
 }
 
-/// The powers of ``base`` with ``num`` exponents at equal distances from ``start`` to ``stop``.
+/// Returns `num` powers of `base` whose exponents lie at equal distances.
+///
+/// Source: NumPy 2.4, `numpy.logspace`, for signature and types.
 ///
 /// Args:
-///     start, stop: the ends: numbers (exact ones as in :func:`gradus.arange`), arrays, or tensors
-///         that speak DLPack. Arrays are broadcast: there is a sequence for every pair of elements.
+///     start: the first exponent: a number, an array, or a tensor that
+///         speaks DLPack. `Fraction`, `Decimal`, integers of any size and
+///         text (`"0.1"`, `"1/3"`) are exact.
+///     stop: the last exponent, alike. Arrays are broadcast: there is a
+///         sequence for each pair of their elements.
 ///     num: the number of samples.
-///     endpoint: whether ``stop`` is the last sample; else it would be the next.
-///     base: the base: a number or an array. A base of zero or below, infinite or NaN is as in IEEE
-///         754 ``pow``.
-///     dtype: the element type: of NumPy, of ``ml_dtypes``, or a name; by default NumPy's choice:
-///         float64, or the type that the ends have in common.
-///     axis: where in the result the samples lie, if an end is an array.
-///     out: an array to write into, of the result's shape and type, at any strides.
-///     profile: the name of a program whose result is predicted, in place of the exact one:
-///         ``"numpy"``, ``"torch"``, ``"paddle"``, ``"jax"``, …; see :func:`gradus.compare`.
-///     device: where the elements are made, with the same bits: ``"cpu"``, or ``"gpu"``,
-///         ``"cuda"``, ``"vulkan"``, … of :func:`gradus.devices`; then the result is a
-///         :class:`gradus.DeviceArray`.
+///     endpoint: include `stop` as the last exponent.
+///     base: the base: a number or an array. A base that is negative, zero,
+///         infinite or NaN gives what `pow` of IEEE 754 gives.
+///     dtype: the element type: a type of NumPy or of `ml_dtypes`, or a
+///         name. By default as in NumPy: float64, or the type that the ends
+///         have in common.
+///     axis: the axis of the result along which samples lie, if an argument
+///         is an array.
+///     out: an array to write into, of the result's shape and type, with
+///         any strides.
+///     profile: the program whose result is predicted, in place of the
+///         exact one: `"numpy"`, `"torch"`, `"paddle"`, …; see
+///         `gradus.compare`.
+///     device: `"cpu"`, or a device of `gradus.devices`: `"gpu"`, `"cuda"`,
+///         …, which writes the same bits into a `gradus.DeviceArray`.
 ///
 /// Returns:
-///     An array of shape ``(num,)``, with the axes of the arguments if these are arrays. Sample
-///     ``i`` is ``base ** (start + i * (stop - start) / d)``, exactly, rounded once; of integers,
-///     toward zero. ``d`` is ``num``, less one with the endpoint.
+///     An array of shape `(num,)`, followed by the axes of the arguments if
+///     these are arrays. Sample `i` is
+///     `base ** (start + i * (stop - start) / d)`, exact, and rounded once:
+///     floats to the nearest, integers toward zero. `d` is `num - 1`, or
+///     `num` without the endpoint.
 ///
 /// Raises:
-///     ArgumentError: of NaN, of ends that are infinite, of a negative ``num``, of elements that an
-///         integer type cannot hold.
-///     DTypeError, ShapeError: if an argument is no number, or shapes do not go together.
-///     UsageError: of an unknown profile.
+///     ArgumentError: if an end is NaN or infinite, `num` is negative, or
+///         an integer type does not hold an element.
+///     DTypeError: if an argument is not a number.
+///     ShapeError: if shapes cannot be broadcast, or `out` has another.
+///     LimitError: if there are more elements than memory can address.
+///     UsageError: if the profile or the device is unknown.
 ///
 /// Example:
 ///     >>> gradus.logspace(0, 1, 4, base=1000, dtype=int)
@@ -325,33 +382,45 @@ pub(crate) fn logspace<'py>(
         .array(py, out, device.as_deref())
 }
 
-/// ``num`` samples from ``start`` to ``stop``, each the same multiple of the one before.
+/// Returns `num` samples from `start` to `stop` with equal quotients.
+///
+/// Source: NumPy 2.4, `numpy.geomspace`, for signature and types.
 ///
 /// Args:
-///     start, stop: the ends: numbers (exact ones as in :func:`gradus.arange`), arrays, or tensors
-///         that speak DLPack. Arrays are broadcast: there is a sequence for every pair of elements.
+///     start: the first end: a number, an array, or a tensor that speaks
+///         DLPack. `Fraction`, `Decimal`, integers of any size and text
+///         (`"0.1"`, `"1/3"`) are exact.
+///     stop: the other end, alike. Arrays are broadcast: there is a
+///         sequence for each pair of their elements.
 ///     num: the number of samples.
-///     endpoint: whether ``stop`` is the last sample; else it would be the next.
-///     dtype: the element type: of NumPy, of ``ml_dtypes``, or a name; by default NumPy's choice:
-///         float64, or the type that the ends have in common.
-///     axis: where in the result the samples lie, if an end is an array.
-///     out: an array to write into, of the result's shape and type, at any strides.
-///     profile: the name of a program whose result is predicted, in place of the exact one:
-///         ``"numpy"``, ``"torch"``, ``"paddle"``, ``"jax"``, …; see :func:`gradus.compare`.
-///     device: where the elements are made, with the same bits: ``"cpu"``, or ``"gpu"``,
-///         ``"cuda"``, ``"vulkan"``, … of :func:`gradus.devices`; then the result is a
-///         :class:`gradus.DeviceArray`.
+///     endpoint: include `stop` as the last sample.
+///     dtype: the element type: a type of NumPy or of `ml_dtypes`, or a
+///         name. By default as in NumPy: float64, or the type that the ends
+///         have in common.
+///     axis: the axis of the result along which samples lie, if an end is
+///         an array.
+///     out: an array to write into, of the result's shape and type, with
+///         any strides.
+///     profile: the program whose result is predicted, in place of the
+///         exact one: `"numpy"`, `"torch"`, `"paddle"`, …; see
+///         `gradus.compare`.
+///     device: `"cpu"`, or a device of `gradus.devices`: `"gpu"`, `"cuda"`,
+///         …, which writes the same bits into a `gradus.DeviceArray`.
 ///
 /// Returns:
-///     An array of shape ``(num,)``, with the axes of the ends if these are arrays. Sample ``i`` is
-///     ``start * (stop / start) ** (i / d)``, exactly, rounded once; of integers, toward zero.
-///     ``d`` is ``num``, less one with the endpoint. Between complex numbers it is a spiral.
+///     An array of shape `(num,)`, followed by the axes of the ends if
+///     these are arrays. Sample `i` is `start * (stop / start) ** (i / d)`,
+///     exact, and rounded once: floats to the nearest, integers toward
+///     zero. `d` is `num - 1`, or `num` without the endpoint. Between
+///     complex numbers the samples lie on a spiral.
 ///
 /// Raises:
-///     ArgumentError: of NaN, of ends that are infinite, of a negative ``num``, of elements that an
-///         integer type cannot hold.
-///     DTypeError, ShapeError: if an argument is no number, or shapes do not go together.
-///     UsageError: of an unknown profile.
+///     ArgumentError: if an end is NaN or infinite, `num` is negative, or
+///         an integer type does not hold an element.
+///     DTypeError: if an argument is not a number.
+///     ShapeError: if shapes cannot be broadcast, or `out` has another.
+///     LimitError: if there are more elements than memory can address.
+///     UsageError: if the profile or the device is unknown.
 ///
 /// Example:
 ///     >>> gradus.geomspace(1, 256, 9, dtype=int)
@@ -383,7 +452,32 @@ pub(crate) fn geomspace<'py>(
         .array(py, out, device.as_deref())
 }
 
-/// The plan of ``gradus.linspace`` with the same arguments; it raises the same errors.
+/// Plans `gradus.linspace`, and writes nothing.
+///
+/// Args:
+///     start: the first end, a number as in `gradus.arange`.
+///     stop: the other end, alike.
+///     num: the number of samples; `None` stands for 50.
+///     endpoint: include `stop` as the last sample.
+///     dtype: the element type, as in `gradus.linspace`.
+///     profile: the program whose elements are predicted, as in
+///         `gradus.arange`.
+///
+/// Returns:
+///     A `gradus.plan.Plan`, whose elements are written when they are asked
+///     for.
+///
+/// Raises:
+///     ArgumentError: if an end is NaN or infinite, `num` is negative, or
+///         an integer type does not hold an element.
+///     DTypeError: if an argument is not a number.
+///     ShapeError: if shapes cannot be broadcast, or `out` has another.
+///     LimitError: if there are more elements than memory can address.
+///     UsageError: if the profile or the device is unknown.
+///
+/// Example:
+///     >>> gradus.plan.linspace(0, 1, 10**12 + 1)[10**11]
+///     np.float64(0.1)
 #[pyfunction]
 #[pyo3(signature = (start, stop, num=None, endpoint=true, dtype=None, *, profile=None))]
 pub(crate) fn plan_linspace<'py>(
@@ -401,7 +495,33 @@ pub(crate) fn plan_linspace<'py>(
         .plan(py)
 }
 
-/// The plan of ``gradus.logspace`` with the same arguments; it raises the same errors.
+/// Plans `gradus.logspace`, and writes nothing.
+///
+/// Args:
+///     start: the first exponent, a number as in `gradus.logspace`.
+///     stop: the last exponent, alike.
+///     num: the number of samples; `None` stands for 50.
+///     endpoint: include `stop` as the last exponent.
+///     base: the base, a number; `None` stands for 10.
+///     dtype: the element type, as in `gradus.logspace`.
+///     profile: the program whose elements are predicted, as in
+///         `gradus.arange`.
+///
+/// Returns:
+///     A `gradus.plan.Plan`, whose elements are written when they are asked
+///     for.
+///
+/// Raises:
+///     ArgumentError: if an end is NaN or infinite, `num` is negative, or
+///         an integer type does not hold an element.
+///     DTypeError: if an argument is not a number.
+///     ShapeError: if shapes cannot be broadcast, or `out` has another.
+///     LimitError: if there are more elements than memory can address.
+///     UsageError: if the profile or the device is unknown.
+///
+/// Example:
+///     >>> gradus.plan.logspace(0, 9, 10**12)[-1]
+///     np.float64(1000000000.0)
 #[pyfunction]
 #[pyo3(signature = (start, stop, num=None, endpoint=true, base=None, dtype=None, *, profile=None))]
 #[allow(clippy::too_many_arguments, reason = "the parameters are NumPy's")]
@@ -421,7 +541,32 @@ pub(crate) fn plan_logspace<'py>(
         .plan(py)
 }
 
-/// The plan of ``gradus.geomspace`` with the same arguments; it raises the same errors.
+/// Plans `gradus.geomspace`, and writes nothing.
+///
+/// Args:
+///     start: the first end, a number as in `gradus.arange`.
+///     stop: the other end, alike.
+///     num: the number of samples; `None` stands for 50.
+///     endpoint: include `stop` as the last sample.
+///     dtype: the element type, as in `gradus.geomspace`.
+///     profile: the program whose elements are predicted, as in
+///         `gradus.arange`.
+///
+/// Returns:
+///     A `gradus.plan.Plan`, whose elements are written when they are asked
+///     for.
+///
+/// Raises:
+///     ArgumentError: if an end is NaN or infinite, `num` is negative, or
+///         an integer type does not hold an element.
+///     DTypeError: if an argument is not a number.
+///     ShapeError: if shapes cannot be broadcast, or `out` has another.
+///     LimitError: if there are more elements than memory can address.
+///     UsageError: if the profile or the device is unknown.
+///
+/// Example:
+///     >>> gradus.plan.geomspace(1, 2**40, 41)[20]
+///     np.float64(1048576.0)
 #[pyfunction]
 #[pyo3(signature = (start, stop, num=None, endpoint=true, dtype=None, *, profile=None))]
 pub(crate) fn plan_geomspace<'py>(

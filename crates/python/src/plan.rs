@@ -23,14 +23,18 @@ struct PlanWindow {
     len: i64,
 }
 
-/// A sequence that is planned and not written: it has a length, elements, slices, and can be
-/// pickled.
+/// A sequence that is planned and not written: a length and exact elements.
+///
+/// Plans are sequences of Python: they have a length, elements, slices and
+/// iteration, and they can be pickled. NumPy, DLPack and Arrow read them.
 ///
 /// Example:
 ///     >>> import gradus
 ///     >>> plan = gradus.plan.linspace(0, 1, 10**12 + 1)
-///     >>> len(plan), plan[-1], plan[::250_000_000_000].to_numpy()
-///     (1000000000001, np.float64(1.0), array([0.  , 0.25, 0.5 , 0.75, 1.  ]))
+///     >>> len(plan), plan[-1]
+///     (1000000000001, np.float64(1.0))
+///     >>> plan[::250_000_000_000].to_numpy()
+///     array([0.  , 0.25, 0.5 , 0.75, 1.  ])
 #[pyclass(frozen, sequence, module = "gradus._native", name = "Plan")]
 #[derive(Debug)]
 pub(crate) struct Plan {
@@ -203,11 +207,23 @@ impl Plan {
         Ok(self.find(value)?.is_some())
     }
 
-    /// The index of the first element that equals ``value``; found by bisection, unless the
-    /// elements wrap around or are complex.
+    /// Returns the index of the first element that equals a value.
+    ///
+    /// It is found by bisection, unless the elements wrap around or are
+    /// complex.
+    ///
+    /// Args:
+    ///     value: a number.
+    ///
+    /// Returns:
+    ///     The index, from 0 on.
     ///
     /// Raises:
-    ///     ValueError: if there is none.
+    ///     ValueError: if no element equals the value.
+    ///
+    /// Example:
+    ///     >>> gradus.plan.arange(0, 10**15, 3).index(300)
+    ///     100
     fn index(&self, value: &Bound<'_, PyAny>) -> PyResult<i64> {
         match self.find(value)? {
             Some((first, _)) => Ok(first),
@@ -215,17 +231,39 @@ impl Plan {
         }
     }
 
-    /// Number of elements that equal ``value``.
+    /// Counts the elements that equal a value.
+    ///
+    /// Args:
+    ///     value: a number.
+    ///
+    /// Returns:
+    ///     The number of elements.
+    ///
+    /// Example:
+    ///     >>> gradus.plan.linspace(0, 1, 10**6, dtype=int).count(0)
+    ///     999999
     fn count(&self, value: &Bound<'_, PyAny>) -> PyResult<i64> {
         Ok(self.find(value)?.map_or(0, |(_, count)| count))
     }
 
-    /// The elements from index ``lo`` on, up to ``hi``, as an array of shape ``(hi - lo,)``;
-    /// written into ``out``, if it is given.
+    /// Writes the elements from index `lo` to `hi`.
+    ///
+    /// Args:
+    ///     lo: the first index.
+    ///     hi: the index after the last one.
+    ///     out: an array to write into, of shape `(hi - lo,)`.
+    ///
+    /// Returns:
+    ///     An array of shape `(hi - lo,)`: `out`, if it is given.
     ///
     /// Raises:
-    ///     ArgumentError: if the indices are not within the plan.
-    ///     DTypeError, ShapeError: if ``out`` does not fit.
+    ///     ArgumentError: if an index is out of range.
+    ///     DTypeError: if `out` has another element type.
+    ///     ShapeError: if `out` has another shape.
+    ///
+    /// Example:
+    ///     >>> gradus.plan.arange(10**15).chunk(7, 10)
+    ///     array([7, 8, 9])
     #[pyo3(signature = (lo, hi, out=None))]
     fn chunk<'py>(
         &self,
@@ -242,11 +280,22 @@ impl Plan {
         self.part(lo, hi).to_numpy(py, out)
     }
 
-    /// All elements, as an array of one axis; written into ``out``, if it is given.
+    /// Writes all elements.
+    ///
+    /// Args:
+    ///     out: an array to write into, of the plan's shape and type.
+    ///
+    /// Returns:
+    ///     An array of one axis: `out`, if it is given.
     ///
     /// Raises:
-    ///     DTypeError, ShapeError: if ``out`` does not fit.
-    ///     MemoryError: if there is no room.
+    ///     DTypeError: if `out` has another element type.
+    ///     ShapeError: if `out` has another shape.
+    ///     MemoryError: if the system has no room for the elements.
+    ///
+    /// Example:
+    ///     >>> gradus.plan.arange(10**15)[:3].to_numpy()
+    ///     array([0, 1, 2])
     #[pyo3(signature = (out=None))]
     fn to_numpy<'py>(&self, py: Python<'py>, out: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
         if let Some(sequence) = self.side_by_side() {
@@ -265,28 +314,30 @@ impl Plan {
         Ok(out)
     }
 
-    /// Writes the elements into an array of Zarr, a chunk at a time. Needs the package ``zarr``,
-    /// from version 3 on.
+    /// Writes the elements into an array of Zarr, chunk by chunk.
+    ///
+    /// Needs the package `zarr`, from version 3 on.
     ///
     /// Args:
     ///     store: a path, or a store of Zarr.
-    ///     chunks: how many elements a chunk has, by default 2^20.
-    ///     options: those of ``zarr.create_array``: ``name``, ``overwrite``, ``shards``, …
+    ///     chunks: the number of elements of a chunk.
+    ///     **options: options of `zarr.create_array`: `name`, `overwrite`, …
     ///
     /// Returns:
-    ///     the array of Zarr.
+    ///     The array of Zarr.
     ///
     /// Raises:
-    ///     UsageError: if chunks is below 1; and what Zarr raises, for element types that it lacks,
-    ///         say.
+    ///     UsageError: if `chunks` is below 1.
+    ///     ValueError: if Zarr has no such element type.
     ///
     /// Example:
-    ///     >>> import gradus, zarr
+    ///     >>> import gradus, os, tempfile, zarr
     ///     >>> plan = gradus.plan.linspace(0, 1, 10**6 + 1)
-    ///     >>> array = plan.to_zarr("ramp.zarr", chunks=100_000)
-    ///     >>> zarr.open_array("ramp.zarr")[500_000]
-    ///     np.float64(0.5)
-    #[pyo3(signature = (store, **options))]
+    ///     >>> path = os.path.join(tempfile.mkdtemp(), "ramp.zarr")
+    ///     >>> array = plan.to_zarr(path, chunks=100_000)
+    ///     >>> float(zarr.open_array(path)[500_000])
+    ///     0.5
+    #[pyo3(signature = (store, **options), text_signature = "($self, store, *, chunks=1048576, **options)")]
     fn to_zarr<'py>(
         slf: &Bound<'py, Plan>,
         store: &Bound<'py, PyAny>,
@@ -295,23 +346,29 @@ impl Plan {
         slf.py().import("gradus._stores")?.getattr("to_zarr")?.call((slf, store), options)
     }
 
-    /// Writes the elements into a file of Parquet, a row group at a time. Needs the package
-    /// ``pyarrow``. The file appears when it is complete.
+    /// Writes the elements into a file of Parquet, row group by row group.
+    ///
+    /// Needs the package `pyarrow`. The file appears when it is complete.
     ///
     /// Args:
     ///     path: the file.
-    ///     column: the name of the one column, by default "values".
-    ///     rows: how many rows a group has, by default 2^20.
-    ///     options: those of ``pyarrow.parquet.ParquetWriter``: ``compression``, …
+    ///     column: the name of the only column.
+    ///     rows: the number of rows of a group.
+    ///     **options: options of `pyarrow.parquet.ParquetWriter`:
+    ///         `compression`, …
     ///
     /// Raises:
-    ///     UsageError: if rows is below 1.
+    ///     UsageError: if `rows` is below 1.
     ///     DTypeError: if Arrow has no such element type.
     ///
     /// Example:
-    ///     >>> import gradus
-    ///     >>> gradus.plan.arange(10**6).to_parquet("ids.parquet", column="id")
-    #[pyo3(signature = (path, **options))]
+    ///     >>> import gradus, os, tempfile
+    ///     >>> path = os.path.join(tempfile.mkdtemp(), "ids.parquet")
+    ///     >>> gradus.plan.arange(10**6).to_parquet(path, column="id")
+    #[pyo3(
+        signature = (path, **options),
+        text_signature = "($self, path, *, column='values', rows=1048576, **options)"
+    )]
     fn to_parquet<'py>(
         slf: &Bound<'py, Plan>,
         path: &Bound<'py, PyAny>,
@@ -330,7 +387,7 @@ impl Plan {
         new_array(dtype, copy, "a plan has no array yet, so one must be made", || self.to_numpy(py, None))
     }
 
-    /// All elements for a library that speaks DLPack, in memory of their own.
+    /// Writes all elements into memory that DLPack exports.
     #[pyo3(signature = (**how))]
     fn __dlpack__<'py>(
         &self,
@@ -341,14 +398,15 @@ impl Plan {
         exported.call1((self.to_numpy(py, None)?,))?.call_method("__dlpack__", (), how)
     }
 
-    /// The processor, on which all plans are written.
+    /// Returns the processor, on which all plans are written.
     #[allow(clippy::unused_self, reason = "the protocol calls a method")]
     fn __dlpack_device__(&self) -> (i32, i32) {
         (dlpack::CPU, 0)
     }
 
-    /// All elements for a library that speaks Arrow's C data interface. They are the array's, which
-    /// has the plan's element type, whatever schema is requested.
+    /// Writes all elements into memory that Arrow's C data interface exports.
+    ///
+    /// The array has the plan's element type, whatever schema is requested.
     ///
     /// Raises:
     ///     DTypeError: if Arrow has no such element type.
@@ -384,7 +442,7 @@ impl Plan {
         hasher.finish()
     }
 
-    /// The call and the elements at both ends, as a notebook shows them.
+    /// Returns the call and the elements at both ends, as a table.
     fn _repr_html_(slf: &Bound<'_, Self>) -> PyResult<String> {
         let html = slf.py().import("gradus._html")?;
         html.call_method1("sequence", (slf, slf.getattr("dtype")?))?.extract()

@@ -3,6 +3,7 @@
 import ast
 import doctest
 import importlib
+import importlib.util
 import inspect
 import pathlib
 import pkgutil
@@ -23,69 +24,8 @@ def test_examples_of_docstrings(module):
     assert results.failed == 0
 
 
-NATIVE = ["arange", "linspace", "logspace", "geomspace"]
-
-
 def stubs():
     return ast.parse((PACKAGE / "_native.pyi").read_text())
-
-
-def test_examples_of_the_native_functions():
-    runner, finder = doctest.DocTestRunner(), doctest.DocTestParser()
-    for name in NATIVE:
-        documented = getattr(gradus, name).__doc__
-        for part in ("Args:", "Returns:", "Raises:", "Example:"):
-            assert part in documented, (name, part)
-        test = finder.get_doctest(documented, {"gradus": gradus}, name, None, 0)
-        assert test.examples
-        runner.run(test)
-    assert runner.failures == 0
-
-
-def documented():
-    """The functions and methods that have documents, by their names."""
-    for module in MODULES + ["gradus._native"]:
-        for name, value in vars(importlib.import_module(module)).items():
-            members = vars(value).items() if inspect.isclass(value) else [("", value)]
-            for member, function in members:
-                function = getattr(function, "__func__", function)
-                if callable(function) and not name.startswith("_") and not member.startswith("_") and function.__doc__:
-                    yield f"{module}.{name}.{member}".rstrip("."), function
-
-
-def section(text: str, title: str) -> list[str]:
-    """The entries of a section of a document: its lines that are indented once."""
-    lines = inspect.cleandoc(text).splitlines()
-    if f"{title}:" not in lines:
-        return []
-    rest = lines[lines.index(f"{title}:") + 1 :]
-    body = rest[: next((i for i, line in enumerate(rest) if line and not line.startswith(" ")), len(rest))]
-    return [line.strip() for line in body if re.match(r" {4}\S", line)]
-
-
-def test_documents_have_an_entry_for_each_parameter_and_each_error():
-    wrong, count = [], 0
-    for name, function in documented():
-        text = inspect.cleandoc(function.__doc__)
-        if re.search(r"^(Args|Returns|Raises|Example): *\S", text, re.M) and "gradus._native" in name:
-            wrong.append(f"{name}: a section begins on the line of its title")
-        if any(not re.match(r"(\w+, )*\w+(Error|Exception): ", entry) for entry in section(text, "Raises")):
-            wrong.append(f"{name}: Raises has an entry without an error")
-        if any(re.search(r"[.;] \w+Error: ", entry) for entry in section(text, "Raises")):
-            wrong.append(f"{name}: Raises has two entries in a line")
-        entries = section(text, "Args")
-        if not entries:
-            continue
-        count += 1
-        named = {each.lstrip("*") for entry in entries for each in entry.partition(":")[0].split(", ")}
-        taken = {each for each in inspect.signature(function).parameters if each != "self"}
-        taken = taken - {"start_or_stop"} | ({"start"} if "start_or_stop" in taken else set())
-        options = {each.name for each in inspect.signature(function).parameters.values() if each.kind is each.VAR_KEYWORD}
-        # Some parameters are there for those who pass them to another program.
-        if (taken - named and "others" not in named) or (named - taken - {"others"} and not options):
-            wrong.append(f"{name}: Args are {sorted(named)}, expected {sorted(taken)}")
-    assert count > 20
-    assert not wrong, "\n".join(wrong)
 
 
 def test_stubs_name_what_there_is():
@@ -123,3 +63,28 @@ def test_the_readme():
         runner.run(test, clear_globs=False)
         names = test.globs
     assert runner.tries >= 10 and runner.failures == 0
+
+
+def pages():
+    """The pages of the site that show Python, by their path."""
+    found = ((page, page.read_text()) for page in sorted((ROOT / "docs").rglob("*.md")))
+    return {str(page.relative_to(ROOT)): text for page, text in found if "```pycon\n" in text}
+
+
+def installed(block: str) -> bool:
+    """True if the packages that a block imports are there: those of other tools may not be."""
+    names = re.findall(r"^>>> (?:from|import) (.+)$", block, re.M)
+    words = (each.split(" import")[0].split(" as ")[0].strip() for name in names for each in name.split(","))
+    return all(importlib.util.find_spec(word.split(".")[0]) for word in words if word.isidentifier() or "." in word)
+
+
+@pytest.mark.parametrize("page", pages())
+def test_the_pages(page):
+    runner, parser = doctest.DocTestRunner(), doctest.DocTestParser()
+    blocks = re.findall(r"```pycon\n(.*?)```", pages()[page], re.DOTALL)
+    names = {}
+    for i, block in enumerate(filter(installed, blocks)):
+        test = parser.get_doctest(block, names, f"{page} {i}", page, 0)
+        runner.run(test, clear_globs=False)
+        names = test.globs
+    assert runner.tries and runner.failures == 0

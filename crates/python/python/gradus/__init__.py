@@ -1,18 +1,22 @@
-"""Gradus: the sequences and the shapes inside tensor programs, exactly as their standards say.
+"""Gradus: the shapes and the exact values inside tensor programs.
 
-- :func:`arange`, :func:`range`, :func:`linspace`, :func:`logspace`, :func:`geomspace`, :func:`shape`, :func:`size`: NumPy's
-  signatures; every element is the exact value, rounded once.
-- :mod:`gradus.plan`: the same sequences, planned and not written.
-- :mod:`gradus.numpy`, :mod:`gradus.torch`, :mod:`gradus.jax`, :mod:`gradus.tensorflow`, :mod:`gradus.paddle`, :mod:`gradus.onnx`,
-  :mod:`gradus.openvino`: each with the signatures, defaults, casts and errors of its framework.
-- :func:`load`: a model, to infer its shapes, to fold, to convert, to run and to save; :class:`Graph`: a graph, made operator by operator.
-- :func:`check`: whether two models, or a model and a runtime, give the same bits.
-- :meth:`Model.lint`: what is wrong in a model, or surprises those who ship it.
-- :func:`prove`: whether two models give the same bits for all inputs and sizes.
-- :func:`compare`: what eleven programs give for one call.
-- :func:`devices`: GPUs, which make the same sequences with the same bits (``device=``).
-- :mod:`gradus.dask`: arrays larger than memory.
-- :mod:`gradus.errors`: what is raised.
+- Sequences: `gradus.arange`, `gradus.linspace`, `gradus.logspace` and
+  `gradus.geomspace` with NumPy's signatures; every element is the exact
+  value, rounded once. `gradus.plan` has them without memory,
+  `gradus.dask` larger than memory.
+- Models: `gradus.load` opens one, to infer shapes, fold, convert, run
+  and save. `gradus.check` and `gradus.prove` compare two,
+  `gradus.Model.lint` reports what is wrong in one, and `gradus.testing`
+  has assertions for tests.
+- Graphs: `gradus.Graph` makes one, operator by operator.
+- Dimensions: `gradus.Dim`, and `gradus.decide` for conditions.
+- Frameworks: `gradus.numpy`, `gradus.torch`, `gradus.jax`,
+  `gradus.tensorflow`, `gradus.paddle`, `gradus.onnx` and
+  `gradus.openvino` have the signatures, defaults, casts and errors of
+  each.
+- Other programs: `gradus.compare` predicts what eleven return;
+  `gradus.compat` has the functions of tools that Gradus replaces.
+- Errors: `gradus.errors`.
 """
 
 import importlib as _importlib

@@ -1,4 +1,4 @@
-"""The command ``gradus``; ``python -m gradus`` is the same."""
+"""The command `gradus`; `python -m gradus` is the same."""
 
 import sys
 

@@ -13,20 +13,27 @@ __all__ = ["CheckReport", "NodeCheck", "OutputCheck", "RuntimeReport"]
 
 @dataclass(frozen=True)
 class OutputCheck:
-    """The comparison of an output over all runs."""
+    """The comparison of an output over all runs.
 
-    #: The name in the first model.
+    Attributes:
+        name: the name in the first model.
+        elements: the number of elements that were compared.
+        differing: the number of these that differ.
+        ulps: the largest difference in units in the last place; `None` for
+            NaN, text and complex numbers.
+        relative: the largest difference, divided by the largest magnitude
+            of the output in its run.
+        first: the first element that differs: its index in row-major order,
+            and both elements as text.
+        types: the types of both models, where types or shapes differ.
+    """
+
     name: str
-    #: Elements that were compared, and how many of them differ.
     elements: int
     differing: int
-    #: The largest difference in units in the last place; ``None`` of NaN, text and complex numbers.
     ulps: int | None
-    #: The largest difference, as a part of the largest magnitude of the output in its run.
     relative: float
-    #: The first element that differs: its index in row-major order, and what both models give, as text.
     first: tuple[int, str, str] | None
-    #: The types of both models, where types or shapes differ.
     types: tuple[str, str] | None
 
 
@@ -42,14 +49,19 @@ def _outputs(heading: str, outputs: Iterable[tuple[str, OutputCheck]], caption: 
 
 @dataclass(frozen=True)
 class CheckReport:
-    """The result of :meth:`gradus.Model.check`. It is true if all outputs have the same types, shapes and bits."""
+    """The result of `gradus.Model.check`.
 
-    #: The runs that were compared.
+    It is true if all outputs have the same types, shapes and bits.
+
+    Attributes:
+        runs: the number of runs that were compared.
+        outputs: the outputs in the order of the first model.
+        parting: the first value of both models that differs, and the nodes
+            that compute it; `None` if no value of a common name differs.
+    """
+
     runs: int
-    #: The outputs in the order of the first model.
     outputs: list[OutputCheck]
-    #: The first value of both models that differs, and the nodes that compute it; ``None`` if no
-    #: value of a common name does.
     parting: tuple[str, str, str] | None
 
     def __bool__(self) -> bool:
@@ -63,21 +75,29 @@ class CheckReport:
 
 @dataclass(frozen=True)
 class ProofReport:
-    """The result of :meth:`gradus.Model.prove`. It is true if the models are proved to be the same."""
+    """The result of `gradus.Model.prove`.
 
-    #: ``"equivalent"``, ``"different"`` or ``"undecided"``.
+    It is true if the models are proved to be the same.
+
+    Attributes:
+        verdict: `"equivalent"`, `"different"` or `"undecided"`.
+        outputs: outputs by name, and whether they are proved to be the
+            same.
+        differing: the outputs that differ in a run.
+        frontier: the pairs of values up to which everything is proved: name
+            and term in each model, and how often the pair was met.
+        assumptions: assumptions of the proof about sizes.
+        runs: the number of runs that found no difference, where there is no
+            proof.
+        reason: why nothing is proved, where the models do not correspond.
+    """
+
     verdict: str
-    #: Outputs by name, and whether they are proved to be the same.
     outputs: dict[str, bool]
-    #: The outputs that differ in a run.
     differing: list[str]
-    #: The pairs of values up to which all is proved: name and term in each model, and how often the pair was met.
     frontier: list[tuple[tuple[str | None, str], tuple[str | None, str], int]]
-    #: What the proof takes for granted of sizes.
     assumptions: list[str]
-    #: Runs that found no difference, where there is no proof.
     runs: int
-    #: Why nothing is proved, where the models do not go together.
     reason: str | None
 
     def __bool__(self) -> bool:
@@ -86,28 +106,40 @@ class ProofReport:
 
 @dataclass(frozen=True)
 class NodeCheck:
-    """A value that a node computes in a runtime, beside the exact result for the inputs that the runtime gave the node: the
-    difference is the node's own, and not that of the nodes before it."""
+    """A value that a node computes in a runtime, next to the exact result.
 
-    #: The node in words, with its operator.
+    The exact result is that for the inputs that the runtime gave the node,
+    so the difference is the node's own, and not that of the nodes before
+    it.
+
+    Attributes:
+        node: the node in words, with its operator.
+        value: the comparison of the value.
+    """
+
     node: str
-    #: The comparison of the value.
     value: OutputCheck
 
 
 @dataclass(frozen=True)
 class RuntimeReport:
-    """The result of :meth:`gradus.Model.check_in`. It is true if all outputs have the same types, shapes and bits."""
+    """The result of `gradus.Model.check_in`.
 
-    #: The runs that were compared.
+    It is true if all outputs have the same types, shapes and bits.
+
+    Attributes:
+        runs: the number of runs that were compared.
+        outputs: the outputs in the order of the first model.
+        nodes: the values that nodes compute, the largest difference first.
+        hidden: why the runtime did not show these values, if a run did not.
+        refused: the error of the last run that the runtime refused, and
+            that was not compared.
+    """
+
     runs: int
-    #: The outputs in the order of the first model.
     outputs: list[OutputCheck]
-    #: The values that nodes compute, the largest difference first.
     nodes: list[NodeCheck]
-    #: Why the runtime did not show these values, if a run did not.
     hidden: str | None
-    #: The error of the last run that the runtime refused, and that was not compared.
     refused: str | None
 
     def __bool__(self) -> bool:

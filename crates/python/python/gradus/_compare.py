@@ -15,36 +15,56 @@ __all__ = ["Comparison", "Difference", "ModelSequence", "Portability", "Row", "c
 
 @dataclass(frozen=True)
 class Row:
-    """The result of one program."""
+    """The result of one program.
 
-    #: The name of the profile: ``numpy``.
+    Attributes:
+        profile: the name of the profile: `numpy`.
+        program: the program and its version.
+        error: why the program returns nothing, if it does not.
+        dtype: the element type.
+        length: the number of elements.
+        first: the first two elements, as text that reads back.
+        last: the last element, alike.
+        tolerance: how far the program's elements may be from the predicted
+            ones; `None` if these are the program's, bit for bit.
+        exact: true if length, type and all compared elements are exact.
+        compared: the number of elements that were compared: the first
+            100,000, and the last.
+        differing: the number of these that differ.
+        difference: the first element that differs: its index, the program's
+            element, and the exact one.
+        largest: the element that differs most: its index, and the
+            difference in units in the last place.
+        why: the reason for a difference, in a few words.
+    """
+
     profile: str
-    #: The program and its version.
     program: str
-    #: Why it gives nothing, if it does not.
     error: str | None = None
     dtype: str | None = None
     length: int | None = None
-    #: The first two elements, and the last, as text that reads back.
     first: tuple[str, ...] = ()
     last: str | None = None
-    #: How far the program's elements may be from the predicted ones; nothing if those are bit for bit the program's.
     tolerance: str | None = None
-    #: True if length, type and all compared elements are those of the exact result.
     exact: bool = False
-    #: How many elements were compared: the first 100,000, and the last.
     compared: int = 0
-    #: How many of them differ.
     differing: int = 0
-    #: The first element that differs: its index, what the program gives, and the exact one.
     difference: tuple[int, str, str] | None = None
-    #: The element that differs most: its index, and by how many units in the last place.
     largest: tuple[int, int] | None = None
-    #: Why it differs, in a few words.
     why: str | None = None
 
     def cells(self) -> list[str]:
-        """The row as text."""
+        """Returns the cells of the row in a table.
+
+        Returns:
+            A text for each of `Comparison.heads`.
+
+        Example:
+            >>> import gradus
+            >>> row = gradus.compare("linspace", 0, 1, 5)["numpy"]
+            >>> row.cells()[:4]
+            ['numpy', '5', '0.0, 0.25', '1.0']
+        """
         if self.error is not None:
             return [self.profile, "fails", "", "", "", "", "", "", self.error]
         differing = f"{self.differing} of {self.compared}" if self.differing else ""
@@ -57,12 +77,18 @@ class Row:
 
 
 class Comparison(Sequence[Row]):
-    """A table: a row for each program, the exact result first. Notebooks show it as one."""
+    """A table with a row for each program, the exact result first.
+
+    An index is a number or the name of a profile. Notebooks show the table.
+
+    Attributes:
+        call: the call, as text.
+    """
 
     heads = ["profile", "length", "first", "last", "differ", "first difference", "largest", "tolerance", "why"]
 
     def __init__(self, call: str, rows: list[Row]) -> None:
-        self.call = call
+        self.call: str = call
         self._rows = rows
 
     def __getitem__(self, index: Any) -> Any:
@@ -101,50 +127,67 @@ class Comparison(Sequence[Row]):
 
 @dataclass(frozen=True)
 class Difference:
-    """A node at which programs differ."""
+    """A node at which runtimes differ.
 
-    #: Its name, after those of the nodes whose graphs it is in, or its place in the graph.
+    Attributes:
+        node: its name, after those of the nodes whose graphs contain it, or
+            its index in the graph.
+        operator: its operator.
+        rule: the name of the rule: `relu-of-nan`.
+        of: what the condition is about: `"always"`, `"sizes"` or `"data"`.
+        condition: the condition under which the runtimes differ.
+        results: what each program returns.
+        sequences: for a range whose arguments are known: the programs of
+            `gradus.compare` that do not return the exact sequence, and why.
+    """
+
     node: str
     operator: str
-    #: The name of the rule: ``relu-of-nan``.
     rule: str
-    #: What the condition is about: ``"always"``, ``"sizes"`` or ``"data"``.
     of: str
-    #: The condition without which the programs agree: ``seq >= 16777217``.
     condition: str
-    #: What each program does.
     results: dict[str, str]
-    #: For a range whose arguments are known: the programs of :func:`gradus.compare` that do not
-    #: return the exact sequence, and why.
     sequences: dict[str, str]
 
 
 class ModelSequence:
-    """A sequence of a model whose arguments are known, as programs return it."""
+    """A sequence of a model whose arguments are known, in each program.
+
+    Attributes:
+        node: its node, as in `gradus.Difference`.
+        operator: its operator.
+        results: a row for each program that has the function.
+    """
 
     def __init__(self, node: str, operator: str, call: str, rows: list[dict[str, Any]]) -> None:
-        #: Its node, as of :class:`Difference`, and the operator.
-        self.node, self.operator = node, operator
-        #: A row for each program that has the function.
-        self.results = Comparison(call, [_row(row) for row in rows])
+        self.node: str = node
+        self.operator: str = operator
+        self.results: Comparison = Comparison(call, [_row(row) for row in rows])
 
     def __repr__(self) -> str:
         return f"<ModelSequence: {self.node} ({self.operator})>"
 
 
 class Portability(Sequence[Difference]):
-    """The nodes of a model at which programs differ, in the order of a run. Notebooks show them as a table."""
+    """The nodes of a model at which runtimes differ, in the order of a run.
+
+    It is a sequence of `gradus.Difference`. Notebooks show a table.
+
+    Attributes:
+        programs: the runtimes that are compared, and their versions.
+        assumptions: assumptions under which the conditions hold: the node,
+            and a sentence.
+        warnings: declared shapes that are wrong: the value, and a sentence.
+        problems: contradictions: the place, and a sentence.
+        sequences: sequences of known arguments that a program does not
+            return exactly.
+    """
 
     def __init__(self, found: dict[str, Any]) -> None:
-        #: The programs that are compared, and their versions.
         self.programs: dict[str, str] = found["programs"]
-        #: Assumptions under which the conditions hold: the node that needs it, and a sentence.
         self.assumptions: list[tuple[str, str]] = found["assumptions"]
-        #: Declared shapes that are wrong: the value, and a sentence.
         self.warnings: list[tuple[str, str]] = found["warnings"]
-        #: Contradictions: the place, and a sentence.
         self.problems: list[tuple[str, str]] = found["problems"]
-        #: Sequences of known arguments that a program does not return exactly.
         self.sequences: list[ModelSequence] = [ModelSequence(*fields) for fields in found["sequences"]]
         self._differences = [Difference(*fields) for fields in found["differences"]]
 
@@ -198,20 +241,25 @@ _FUNCTIONS: dict[str, Callable[..., _Answer]] = {
 
 
 def compare(function: str, *arguments: Any, **keywords: Any) -> Comparison:
-    """Predicts what eleven programs return for one call, and why it differs from the exact result. None of them is run.
+    """Predicts what eleven programs return for one call. None of them is run.
+
+    Each result is compared with the exact one, and the reason for a
+    difference is given.
 
     Args:
-        function: ``"range"``, ``"linspace"``, ``"logspace"`` or ``"geomspace"``.
-        arguments, keywords: numbers and a type, as :func:`gradus.arange`, :func:`gradus.linspace`,
-            :func:`gradus.logspace` and :func:`gradus.geomspace` take them. Programs get the nearest Python
-            numbers, or tensors of the element type.
+        function: `"range"`, `"linspace"`, `"logspace"` or `"geomspace"`.
+        *arguments: numbers and a type, in the order of `gradus.arange`,
+            `gradus.linspace`, `gradus.logspace` and `gradus.geomspace`.
+            Programs get the nearest Python numbers, or tensors of the type.
+        **keywords: the same by name.
 
     Returns:
-        A table, a row for each program that has the function. A program that raises has the row of its error, and so has the exact result.
+        A table with a row for each program that has the function. A program
+        that raises has the row of its error, and so has the exact result.
 
     Raises:
-        UsageError: if there is no such function.
-        GradusError: if an argument is no number, or the type is none.
+        UsageError: if the function is unknown.
+        GradusError: if an argument is not a number, or the type is unknown.
 
     Example:
         >>> import gradus

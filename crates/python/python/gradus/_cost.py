@@ -14,102 +14,142 @@ __all__ = ["Amounts", "Block", "Cost", "Fit", "MemoryPlan", "NodeCost"]
 
 @dataclass(frozen=True)
 class Amounts:
-    """A sum of costs of nodes; ``None`` for a sum that exceeds 64 bits."""
+    """A sum of costs of nodes; `None` for a sum that exceeds 64 bits.
 
-    #: The number of nodes.
+    Attributes:
+        nodes: the number of nodes.
+        parameters: elements of constants.
+        macs: multiplications with an addition.
+        operations: other elementary operations.
+        arithmetic: those that are sums, products, quotients, signs,
+            roundings, conversions or logical.
+        comparisons: those that are comparisons, minima, maxima, selections
+            or look-ups.
+        transcendentals: exponentials, logarithms, powers, roots,
+            trigonometric, hyperbolic and error functions.
+        bytes_read: bytes of the inputs of each node.
+        bytes_written: bytes of the outputs of each node.
+        intensity: operations per byte that is read or written, where a MAC
+            is two; `None` unless all sums are numbers.
+        uncounted: nodes missing in `macs` and `operations`, as their
+            operators are not counted.
+        unsized: nodes missing in the bytes, as the size of a value is
+            unknown.
+    """
+
     nodes: int
-    #: Elements of constants.
     parameters: int
-    #: Multiplications with an addition.
     macs: int | Dim | None
-    #: Other elementary operations.
     operations: int | Dim | None
-    #: Those that are sums, products, quotients, signs, roundings, conversions or logical.
     arithmetic: int | Dim | None
-    #: Those that are comparisons, minima, maxima, selections or look-ups.
     comparisons: int | Dim | None
-    #: Exponentials, logarithms, powers, roots, trigonometric, hyperbolic and error functions.
     transcendentals: int | Dim | None
-    #: Bytes of the inputs of each node.
     bytes_read: int | Dim | None
-    #: Bytes of the outputs of each node.
     bytes_written: int | Dim | None
-    #: Operations for each byte that is read or written, of which a MAC is two; ``None`` unless all
-    #: sums are numbers.
     intensity: float | None
-    #: Nodes that are missing in ``macs`` and ``operations``, as their operators are not counted.
     uncounted: int
-    #: Nodes that are missing in the bytes, as the size of a value is not known.
     unsized: int
 
 
 @dataclass(frozen=True)
 class NodeCost:
-    """The cost of one node; ``None`` for what is not counted or not known."""
+    """The cost of a node; `None` for what is not counted or unknown.
 
-    #: Its name, or its place in the graph.
+    Attributes:
+        node: its name, or its index in the graph.
+        operator: its operator.
+        parameters: elements of the constants that no node before it reads.
+        macs: multiplications with an addition.
+        operations: other elementary operations.
+        arithmetic: operations of the class of that name in
+            `gradus.Amounts`.
+        comparisons: operations of the class of that name.
+        transcendentals: operations of the class of that name.
+        bytes_read: bytes of its inputs.
+        bytes_written: bytes of its outputs.
+        intensity: operations per byte that is read or written.
+        uncounted: why `macs` and `operations` are not counted; `None` if
+            they are.
+    """
+
     node: str
     operator: str
-    #: Elements of the constants that it reads and no node before it does.
     parameters: int
     macs: int | Dim | None
     operations: int | Dim | None
-    #: The classes of operations, as in :class:`Amounts`.
     arithmetic: int | Dim | None
     comparisons: int | Dim | None
     transcendentals: int | Dim | None
     bytes_read: int | Dim | None
     bytes_written: int | Dim | None
-    #: Operations for each byte, as in :class:`Amounts`.
     intensity: float | None
-    #: Why ``macs`` and ``operations`` are not counted; ``None`` if they are.
     uncounted: str | None
 
 
 @dataclass(frozen=True)
 class Fit:
-    """The largest size at which a model fits a memory."""
+    """The largest size at which a model fits into memory.
 
-    #: The symbol.
+    Attributes:
+        symbol: the symbol.
+        most: its largest number that fits; `None` if not even the smallest
+            does.
+        bytes: bytes that are needed at that number, or at the smallest one.
+        limit: the condition that the next number violates though it fits,
+            and its node; `None` if it does not fit.
+        sizes: the numbers of other symbols, at that number.
+    """
+
     symbol: str
-    #: Its largest number that fits; ``None`` if not even the smallest does.
     most: int | None
-    #: Bytes that are needed at that number, or at the smallest one.
     bytes: int
-    #: The condition that the next number does not meet though it fits, and its node; ``None`` where it
-    #: does not fit.
     limit: tuple[str, str] | None = None
-    #: The numbers of other symbols without a number, at that number.
     sizes: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Block:
-    """A range of bytes of an arena."""
+    """A range of bytes of an arena.
 
-    #: The node that makes the value, or that runs graphs.
+    Attributes:
+        node: the node that computes the value, or that runs graphs.
+        value: the value; `None` for the values within the graphs that the
+            node runs.
+        shares: the value whose bytes this value shares.
+        offset: the first byte.
+        bytes: the number of bytes.
+        first: the first step of the run at which the bytes are needed.
+        last: the last such step.
+    """
+
     node: str
-    #: The value; ``None`` for the values within the graphs that the node runs.
     value: str | None
-    #: The value of a node whose bytes this value shares.
     shares: str | None
     offset: int
     bytes: int
-    #: The steps of the run at which the bytes are needed.
     first: int
     last: int
 
 
 class MemoryPlan:
-    """The offsets of values of nodes in one arena."""
+    """The offsets of values in one arena.
+
+    Attributes:
+        bytes: bytes of the arena.
+        live: maximum bytes that are needed at one step: no arena is
+            smaller.
+        apart: bytes of all blocks together.
+        alignment: the number of which each offset is a multiple.
+        blocks: the values of nodes, and the memory of graphs within nodes,
+            in the order of a run.
+    """
 
     def __init__(self, found: tuple[int, int, int, int, list[tuple[Any, ...]]]) -> None:
-        #: Bytes of the arena; the most that live at one step, below which no arena is; and those of all blocks together.
-        self.bytes, self.live, self.apart = found[:3]
-        #: The number of which each offset is a multiple.
-        self.alignment = found[3]
-        #: The values of nodes, and what graphs within nodes need, in the order of a run.
-        self.blocks = [Block(*block) for block in found[4]]
+        self.bytes: int = found[0]
+        self.live: int = found[1]
+        self.apart: int = found[2]
+        self.alignment: int = found[3]
+        self.blocks: list[Block] = [Block(*block) for block in found[4]]
 
     def __repr__(self) -> str:
         return f"<MemoryPlan: {self.bytes} bytes, {self.live} of them at one time, {len(self.blocks)} blocks>"
@@ -121,57 +161,74 @@ class MemoryPlan:
 
 
 class Cost:
-    """The cost of a model."""
+    """The cost of a model.
+
+    Attributes:
+        total: the sum over all nodes of the main graph.
+        nodes: the nodes of the main graph, in the order of a run.
+        operators: sums by operator.
+        groups: sums by the first components of the names of nodes.
+        constants: bytes of all constants.
+        inputs: bytes of the inputs.
+        peak_bytes: maximum bytes of values of nodes at one time.
+        peak_at: the node at which they are needed.
+        peak_unknown: the number of values of unknown size, which the bound
+            leaves out.
+        in_place_bytes: the same maximum if outputs of elementwise nodes
+            take the memory of an input of their size that no later node
+            reads.
+        in_place_at: the node at which they are needed.
+        live: the bytes of the values that are needed at the peak, by name.
+        fit: the largest size that fits, if `fit` was given.
+        assumptions: assumptions under which the sizes hold: the node, and a
+            sentence.
+        warnings: declared shapes that are wrong: the value, and a sentence.
+        problems: contradictions: the place, and a sentence.
+    """
 
     def __init__(self, found: dict[str, Any], plan: Callable[[Mapping[str, int], int, bool], Any]) -> None:
         self._plan = plan
-        #: The sum over all nodes of the main graph.
-        self.total = Amounts(**found["total"])
-        #: The nodes of the main graph, in the order of a run.
-        self.nodes = [NodeCost(*node) for node in found["nodes"]]
-        #: The sums by operator.
-        self.operators = {name: Amounts(**of) for name, of in found["operators"]}
-        #: The sums by the beginning of the names of nodes.
-        self.groups = {name: Amounts(**of) for name, of in found["groups"]}
-        #: Bytes of all constants.
+        self.total: Amounts = Amounts(**found["total"])
+        self.nodes: list[NodeCost] = [NodeCost(*node) for node in found["nodes"]]
+        self.operators: dict[str, Amounts] = {name: Amounts(**of) for name, of in found["operators"]}
+        self.groups: dict[str, Amounts] = {name: Amounts(**of) for name, of in found["groups"]}
         self.constants: int = found["constants"]
-        #: Bytes of the inputs.
         self.inputs: int | Dim | None = found["inputs"]
-        #: Bytes of values of nodes at one time, at most, and at which node.
         self.peak_bytes: int | Dim | None = found["peak_bytes"]
         self.peak_at: str | None = found["peak_at"]
-        #: Values of unknown size, which the bound leaves out.
         self.peak_unknown: int = found["peak_unknown"]
-        #: The same where outputs of elementwise nodes take the room of an input of their size that no later node needs.
         self.in_place_bytes: int | Dim | None = found["in_place_bytes"]
         self.in_place_at: str | None = found["in_place_at"]
-        #: The bytes of the values that live at the peak.
         self.live: dict[str, int | Dim | None] = dict(found["live"])
-        #: The largest size that fits, if ``fit`` was given.
-        self.fit = found["fit"] and Fit(*found["fit"])
-        #: Assumptions under which the sizes hold: the node that needs it, and a sentence.
+        self.fit: Fit | None = found["fit"] and Fit(*found["fit"])
         self.assumptions: list[tuple[str, str]] = found["assumptions"]
-        #: Declared shapes that are wrong: the value, and a sentence.
         self.warnings: list[tuple[str, str]] = found["warnings"]
-        #: Contradictions: the place, and a sentence.
         self.problems: list[tuple[str, str]] = found["problems"]
 
     def plan(self, dims: Mapping[str, int] | None = None, *, alignment: int = 64, in_place: bool = False) -> MemoryPlan:
-        """Gives each value of a node its place in one arena, so that values that live at the same step never overlap.
+        """Gives each value an offset in one arena.
+
+        Values that are needed at the same step never overlap.
 
         Args:
             dims: numbers of the symbols that have none yet.
             alignment: the number of which each offset is a multiple.
-            in_place: let outputs of elementwise nodes take the room of an input of their size that no later node needs.
+            in_place: let outputs of elementwise nodes take the memory of an
+                input of their size that no later node reads.
+
+        Returns:
+            The plan, in bytes.
 
         Raises:
             UsageError: if a symbol has no number, or the alignment is 0.
-            UnsupportedError: if the size of a value is not known.
+            UnsupportedError: if the size of a value is unknown.
 
         Example:
             >>> import gradus
-            >>> gradus.load("examples/positions.onnx").cost().plan({"batch": 8, "seq": 128})
-            <MemoryPlan: 2176 bytes, 2176 of them at one time, 6 blocks>
+            >>> cost = gradus.load("examples/positions.onnx").cost()
+            >>> plan = cost.plan({"batch": 8, "seq": 128})
+            >>> plan.bytes, plan.live, len(plan.blocks)
+            (2176, 2176, 6)
         """
         return MemoryPlan(self._plan(dims or {}, alignment, in_place))
 

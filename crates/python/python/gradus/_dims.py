@@ -9,10 +9,15 @@ from . import _native
 
 
 class Decision(NamedTuple):
-    """The answer to a condition: see :func:`decide`."""
+    """The answer to a condition.
+
+    Attributes:
+        answer: `"true"`, `"false"`, `"unknown"` or `"contradiction"`.
+        counterexample: numbers by name for which the condition fails;
+            `None` if it does not fail.
+    """
 
     answer: Literal["true", "false", "unknown", "contradiction"]
-    #: Names and numbers for which the condition fails, if it does.
     counterexample: dict[str, int] | None
 
 
@@ -23,28 +28,31 @@ def decide(
     ranges: Mapping[str, tuple[int, int | None]] | None = None,
     timeout: float | None = None,
 ) -> Decision:
-    """Decides whether a condition holds for all integers that meet what is assumed.
+    """Decides whether a condition holds for all integers that are allowed.
 
-    ``true`` stands on a proof, ``false`` on numbers for which both sides were evaluated. Where the condition divides by
-    zero, it says nothing. docs/explanation/dims.md has the expressions that are read.
+    `true` rests on a proof, `false` on numbers for which both sides were
+    evaluated. Where the condition divides by zero, nothing is claimed.
+    `docs/explanation/dims.md` explains the expressions.
 
     Args:
-        condition: two expressions with ``==``, ``!=``, ``<=``, ``>=``, ``<`` or ``>`` between them.
+        condition: two expressions with `==`, `!=`, `<=`, `>=`, `<` or `>`
+            between them.
         assume: conditions that hold.
-        ranges: the smallest and the largest number of a name, ``None`` for no largest; other names are 0 and above.
-        timeout: seconds after which ``unknown`` is the answer.
+        ranges: by name, the smallest and the largest number; `None` for no
+            largest. Other names are 0 and above.
+        timeout: seconds after which the answer is `unknown`.
 
     Returns:
-        The answer, and a counterexample if it is ``false``.
+        The answer, and a counterexample if it is `false`.
 
     Raises:
-        ArgumentError: if a text is no condition.
+        ArgumentError: if a text is not a condition.
 
     Example:
         >>> import gradus
         >>> gradus.decide("(n + 7)//8*8 >= n").answer
         'true'
-        >>> gradus.decide("a*b >= a", ranges={"a": (0, None)})
-        Decision(answer='false', counterexample={'a': 1, 'b': 0})
+        >>> gradus.decide("a*b >= a").counterexample
+        {'a': 1, 'b': 0}
     """
     return Decision(*_native._decide(condition, list(assume), dict(ranges or {}), timeout))

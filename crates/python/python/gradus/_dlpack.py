@@ -2,7 +2,7 @@
 
 NumPy makes and reads the capsules; only the code of the element type in them is ours.
 
-Source: the header ``dlpack.h``, version 1.1 (``DLTensor``, ``DLDataType``, ``DLManagedTensorVersioned``).
+Source: the header `dlpack.h`, version 1.1 (`DLTensor`, `DLDataType`, `DLManagedTensorVersioned`).
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _data_type(capsule: object) -> _DataType:
 
 
 class Exported:
-    """An array of NumPy as other libraries take it in, without a copy: ``torch.from_dlpack(gradus.to_dlpack(array))``."""
+    """An array of NumPy as other libraries take it in, without a copy: `torch.from_dlpack(gradus.to_dlpack(array))`."""
 
     def __init__(self, array: np.ndarray[Any, Any]) -> None:
         self._array: Any = array
@@ -106,16 +106,21 @@ class _Codes:
 
 
 def from_dlpack(tensor: Any) -> np.ndarray[Any, Any]:
-    """The elements of a tensor of any library that speaks DLPack, as an array that shares their memory.
+    """Returns an array that shares the memory of a tensor of another library.
+
+    Source: DLPack 1.1.
 
     Args:
-        tensor: an object with ``__dlpack__`` and ``__dlpack_device__`` (of torch, JAX, paddle, …), on the CPU.
+        tensor: an object with `__dlpack__` and `__dlpack_device__` (of
+            torch, JAX, Paddle, …), on the CPU.
 
     Returns:
-        An array of the same shape; of bfloat16 and the small floats, of the types of ``ml_dtypes``.
+        An array of the same shape; of bfloat16 and the small floats, of the
+        types of `ml_dtypes`.
 
     Raises:
-        BufferError, RuntimeError: if the tensor is on another device, or of a type without a name here.
+        BufferError: if the tensor is on another device.
+        RuntimeError: if NumPy does not read its element type.
 
     Example:
         >>> import gradus, numpy as np
@@ -132,15 +137,16 @@ def from_dlpack(tensor: Any) -> np.ndarray[Any, Any]:
 
 
 def to_dlpack(array: Any) -> Exported:
-    """An array as any library that speaks DLPack takes it in, without a copy.
+    """Wraps an array so that other libraries read it, without a copy.
 
-    Arrays of NumPy's own types need this not: they speak DLPack themselves. Those of ``ml_dtypes`` do.
+    Arrays of `ml_dtypes` need this; arrays of NumPy's own types speak
+    DLPack themselves.
 
     Args:
         array: an array of any shape and type.
 
     Returns:
-        An object with ``__dlpack__`` and ``__dlpack_device__``.
+        An object with `__dlpack__` and `__dlpack_device__`.
 
     Example:
         >>> import gradus

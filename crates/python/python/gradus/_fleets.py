@@ -81,25 +81,28 @@ def _bag(
 
 
 def infer(paths: Paths, *, npartitions: int | None = None, errors: str = "raise", **keywords: Any) -> dask.bag.Bag:
-    """Infers many models.
+    """Infers many models on the workers of dask.
 
     Args:
         paths: files that the workers can open.
-        npartitions: into how many parts the list is cut.
-        errors: ``"raise"``, or ``"return"``: the error stands for the result of a model that fails, and the others go on.
-        keywords: as of :meth:`gradus.Model.infer`.
+        npartitions: the number of parts of the list; by default dask's
+            choice.
+        errors: `"raise"`, or `"return"`: the error takes the place of the
+            result of a model that fails, and the others go on.
+        **keywords: arguments of `gradus.Model.infer`.
 
     Returns:
-        A bag of pairs: the path, and the :class:`gradus.Inference`.
+        A bag of pairs: the path, and the `gradus.Inference`.
 
     Raises:
-        UsageError: if ``errors`` is another text.
+        UsageError: if `errors` is another text.
 
     Example:
         >>> import gradus
         >>> bag = gradus.dask.infer(["examples/positions.onnx"])
-        >>> [(path, str(found["phase"])) for path, found in bag.compute(scheduler="sync")]
-        [('examples/positions.onnx', 'float32[seq]')]
+        >>> for path, found in bag.compute(scheduler="sync"):
+        ...     print(path, found["phase"])
+        examples/positions.onnx float32[seq]
     """
     return _bag(_infer, _tasks(paths), npartitions, errors, keywords)
 
@@ -112,28 +115,33 @@ def fold(
     errors: str = "raise",
     **keywords: Any,
 ) -> dask.bag.Bag:
-    """Folds many models.
+    """Folds many models on the workers of dask.
 
     Args:
         paths: files that the workers can open.
-        out: a folder that the workers can write: models are saved there, in the folders that they have below the one that all
-            of them are in.
-        npartitions, errors: as of :func:`infer`.
-        keywords: as of :meth:`gradus.Model.fold`.
+        out: a folder that the workers can write: models are saved there, in
+            the folders that they have below the one that contains all of
+            them.
+        npartitions: the number of parts of the list; by default dask's
+            choice.
+        errors: `"raise"`, or `"return"`: the error takes the place of the
+            result of a model that fails, and the others go on.
+        **keywords: arguments of `gradus.Model.fold`.
 
     Returns:
-        A bag of pairs: the path, and the :class:`gradus.FoldedModel`; with ``out``, its report.
+        A bag of pairs: the path, and the `gradus.FoldedModel`; with `out`,
+        its report.
 
     Raises:
-        UsageError: if ``errors`` is another text, or two models would be written as one file.
+        UsageError: if `errors` is another text, or two models would be
+            written as one file.
 
     Example:
         >>> import gradus
-        >>> bag = gradus.dask.fold(["examples/positions.onnx", "examples/range.onnx"], dims={"seq": 4}, errors="return")
-        >>> for _, folded in bag.compute(scheduler="sync"):
-        ...     print(folded.report.nodes if isinstance(folded, gradus.Model) else folded)
-        (6, 3)
-        examples/range.onnx: unknown dimension "seq"; none is known
+        >>> bag = gradus.dask.fold(["examples/heads.onnx"], errors="return")
+        >>> for path, folded in bag.compute(scheduler="sync"):
+        ...     print(path, folded.report.nodes)
+        examples/heads.onnx (14, 2)
     """
     return _bag(_fold, _tasks(paths, out), npartitions, errors, keywords)
 
@@ -147,25 +155,31 @@ def convert(
     errors: str = "raise",
     **keywords: Any,
 ) -> dask.bag.Bag:
-    """Converts many models.
+    """Converts many models on the workers of dask.
 
     Args:
         paths: files that the workers can open.
-        to: ``"onnx"`` or ``"openvino"``.
-        out: a folder, as of :func:`fold`.
-        npartitions, errors: as of :func:`infer`.
-        keywords: as of :meth:`gradus.Model.convert`.
+        to: `"onnx"` or `"openvino"`.
+        out: a folder that the workers can write, as in `gradus.dask.fold`.
+        npartitions: the number of parts of the list; by default dask's
+            choice.
+        errors: `"raise"`, or `"return"`: the error takes the place of the
+            result of a model that fails, and the others go on.
+        **keywords: arguments of `gradus.Model.convert`.
 
     Returns:
-        A bag of pairs: the path, and the :class:`gradus.ConvertedModel`; with ``out``, its report.
+        A bag of pairs: the path, and the `gradus.ConvertedModel`; with
+        `out`, its report.
 
     Raises:
-        UsageError: as of :func:`fold`, and of another standard.
+        UsageError: if `to` or `errors` is another text, or two models would
+            be written as one file.
 
     Example:
         >>> import gradus
-        >>> bag = gradus.dask.convert(["examples/positions.onnx"], "openvino")
-        >>> [converted.report.exact for _, converted in bag.compute(scheduler="sync")]
+        >>> paths = ["examples/positions.onnx"]
+        >>> bag = gradus.dask.convert(paths, "openvino")
+        >>> [made.report.exact for _, made in bag.compute(scheduler="sync")]
         [True]
     """
     if to not in _SUFFIXES:
@@ -174,20 +188,27 @@ def convert(
 
 
 def row(pair: tuple[str, Any]) -> dict[str, Any]:
-    """What is known of a model as a row of a table: of every pair the same columns, so that
-    ``bag.map(gradus.dask.row).to_dataframe()`` has them.
+    """Makes a row of a table from a pair of a bag.
+
+    All pairs have the same columns, so `bag.map(gradus.dask.row)` becomes a
+    data frame by `to_dataframe()`.
 
     Args:
-        pair: an element of the bags of :func:`infer`, :func:`fold` and :func:`convert`.
+        pair: an element of the bags of `gradus.dask.infer`,
+            `gradus.dask.fold` and `gradus.dask.convert`.
 
     Returns:
-        ``path``; ``error``, a text; ``values`` and ``unknown``, how many an inference has; ``before`` and ``after``, numbers of
-        nodes of a fold; ``nodes`` and ``inexact``, how many a conversion has. Those that are not of the result are ``None``.
+        `path`; `error`, a text; `values` and `unknown`, numbers of an
+        inference; `before` and `after`, numbers of nodes of a fold; `nodes`
+        and `inexact`, numbers of a conversion. Those of other results are
+        `None`.
 
     Example:
         >>> import gradus
-        >>> bag = gradus.dask.infer(["examples/positions.onnx", "missing.onnx"], errors="return")
-        >>> [(made["values"], made["error"]) for made in bag.map(gradus.dask.row).compute(scheduler="sync")]
+        >>> paths = ["examples/positions.onnx", "missing.onnx"]
+        >>> bag = gradus.dask.infer(paths, errors="return")
+        >>> rows = bag.map(gradus.dask.row).compute(scheduler="sync")
+        >>> [(row["values"], row["error"]) for row in rows]
         [(9, None), (None, 'missing.onnx: there is no such file')]
     """
     path, result = pair

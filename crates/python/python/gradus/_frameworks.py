@@ -36,7 +36,7 @@ def cast(x: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def named(dtype: Any) -> np.dtype[Any]:
-    """The type of an array, of what frameworks call it: ``torch.float32`` and ``paddle.float32`` are texts at their ends."""
+    """The type of an array, of what frameworks call it: `torch.float32` and `paddle.float32` are texts at their ends."""
     if isinstance(dtype, str | type | np.dtype):
         return _native._dtype(dtype)
     return _native._dtype(str(dtype).rpartition(".")[2].lower())

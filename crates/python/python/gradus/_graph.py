@@ -18,22 +18,29 @@ from .errors import DTypeError, UsageError
 __all__ = ["Graph", "Symbolic"]
 
 class Symbolic:
-    """A value of a graph that is not computed yet. Arithmetic and indices of it are operators of the graph."""
+    """A value of a graph that is not computed yet.
+
+    `+`, `-`, `*` and an integer index add operators to the graph.
+
+    Attributes:
+        graph: its graph.
+        name: its name.
+    """
 
     __array_ufunc__ = None  # So that operators between arrays and values come here.
 
     def __init__(self, graph: Graph, name: str) -> None:
-        self.graph = graph
-        self.name = name
+        self.graph: Graph = graph
+        self.name: str = name
 
     @property
     def type(self) -> Type:
-        """The type and shape of the value, as far as they are known."""
+        """The type and shape, as far as they are known."""
         return self.graph._builder._type(self.name)
 
     @property
     def dtype(self) -> str | None:
-        """The name of the element type."""
+        """The name of the element type; `None` if unknown."""
         of = self.type
         return of.dtype if isinstance(of, TensorType) else None
 
@@ -45,7 +52,7 @@ class Symbolic:
 
     @property
     def elements(self) -> tuple[int | Dim, ...] | None:
-        """The elements of a small tensor of whole numbers, as far as they are known."""
+        """The elements of a small integer tensor, as far as they are known."""
         of = self.type
         return of.elements if isinstance(of, TensorType) else None
 
@@ -79,21 +86,25 @@ class Symbolic:
 class Graph:
     """A graph that is made operator by operator.
 
-    Every method adds a node and returns its output. Types and shapes are inferred at once, so that what cannot be right is
-    raised by the line that says it. Inputs of methods are values of the graph, or whatever makes an array: a constant.
+    Each method adds a node and returns its output. Types and shapes are
+    inferred at once, so that the line that has an error raises it. Inputs
+    of methods are values of the graph, or whatever makes an array, which
+    becomes a constant. An error that inference finds is raised as a
+    `gradus.errors.GradusError` that names the node. Source of the
+    operators: ONNX.
 
     Args:
-        opset: the version of ONNX's operator set. Without it, the lowest from 21 on that has the operators and types of the
-            graph, which current runtimes read.
+        opset: the version of ONNX's operator set. By default the lowest
+            from 21 on that has the operators and types of the graph, which
+            current runtimes read.
 
     Example:
-        >>> import gradus
+        >>> import gradus, numpy as np
         >>> g = gradus.Graph()
         >>> x = g.input("x", "float32", ["N", 3])
         >>> positions = g.range(0, g.shape(x)[0], 1)
         >>> print(positions.type)
         int64[N]
-        >>> import numpy as np
         >>> g.run({"x": np.zeros((4, 3), np.float32)}, [positions])
         [array([0, 1, 2, 3])]
     """
@@ -108,24 +119,53 @@ class Graph:
     # Values
 
     def input(self, name: str, dtype: Any, shape: Sequence[int | str | Dim | None] | None = None) -> Symbolic:
-        """An input.
+        """Adds an input.
 
         Args:
             name: its name.
             dtype: its element type.
-            shape: its sizes: numbers; names or expressions of names; ``None`` for any. ``None`` in place of the list stands
-                for any number of them.
+            shape: its sizes: numbers; names, or expressions of names; `None`
+                for any. `None` in place of the list stands for any rank.
+
+        Returns:
+            The input.
 
         Raises:
-            GraphError: if there is a value of that name.
-            DTypeError, ArgumentError, FormatError: if type or shape is none.
+            GraphError: if the graph has a value of that name.
+            DTypeError: if the element type is unknown.
+            ArgumentError: if a size is negative.
+            FormatError: if an expression cannot be read.
+
+        Example:
+            >>> import gradus
+            >>> g = gradus.Graph()
+            >>> x = g.input("x", "float32", ["n", 3])
+            >>> print(g.input("y", "int64", ["n", "m + 1"]).type)
+            int64[n, m + 1]
         """
         self._builder._input(name, dtype, None if shape is None else list(shape))
         self._names.add(name)
         return Symbolic(self, name)
 
     def constant(self, value: Any, dtype: Any = None, name: str | None = None) -> Symbolic:
-        """A constant: an array, a tensor that speaks DLPack, numbers or lists of them."""
+        """Adds a constant.
+
+        Args:
+            value: an array, a tensor that speaks DLPack, numbers or lists of
+                them.
+            dtype: the element type; `None` stands for that of the array.
+            name: the name of the value.
+
+        Returns:
+            The constant.
+
+        Example:
+            >>> import gradus
+            >>> g = gradus.Graph()
+            >>> x = g.input("x", "float32", ["n", 3])
+            >>> print(g.constant([1, 2, 3]).type)
+            int64[3]
+        """
         array = as_array(value)
         if dtype is not None:
             array = array.astype(np.dtype(dtype))
@@ -135,66 +175,294 @@ class Graph:
         return Symbolic(self, name)
 
     def apply(self, operator: str, *inputs: Any, **attributes: Any) -> Symbolic:
-        """Any operator of ONNX with one output, by its name, with its inputs (``None`` for one that is left out) and attributes."""
+        """Adds any operator of ONNX that has one output.
+
+        Args:
+            operator: its name.
+            *inputs: values, or whatever makes an array; `None` for one that is
+                left out.
+            **attributes: attributes by name.
+
+        Returns:
+            The output of the node.
+
+        Example:
+            >>> import gradus
+            >>> g = gradus.Graph()
+            >>> x = g.input("x", "float32", ["n", 3])
+            >>> print(g.apply("Softmax", x, axis=-1).type)
+            float32[n, 3]
+        """
         return self._node(operator, inputs, attributes)
 
     # Sequences
 
     def range(self, start: Any, limit: Any, delta: Any = 1) -> Symbolic:
-        """``start``, ``start + delta``, … while short of ``limit`` (ONNX Range): three scalars of one type."""
+        """Adds Range of ONNX: `start`, `start + delta`, … before `limit`.
+
+        Args:
+            start: a scalar.
+            limit: a scalar of the same type, which is not an element.
+            delta: a scalar of the same type, not zero.
+
+        Returns:
+            The output of the node.
+
+        Example:
+            >>> import gradus
+            >>> g = gradus.Graph()
+            >>> x = g.input("x", "float32", ["n", 3])
+            >>> print(g.range(0, g.shape(x)[0], 2).type)
+            int64[(n + 1)//2]
+        """
         return self._node("Range", self._alike(start, limit, delta), {})
 
     def linspace(self, start: Any, stop: Any, num: Any = 50, endpoint: bool = True, *, dtype: Any = "float64") -> Symbolic:
-        """``num`` samples at equal distances, as :func:`gradus.linspace` gives them."""
+        """Adds `num` samples at equal distances, as `gradus.linspace`.
+
+        Args:
+            start: the first end, a scalar.
+            stop: the other end, a scalar.
+            num: the number of samples, a number or a scalar.
+            endpoint: include `stop` as the last sample.
+            dtype: the element type.
+
+        Returns:
+            The output of the node.
+
+        Example:
+            >>> import gradus
+            >>> g = gradus.Graph()
+            >>> x = g.input("x", "float32", ["n", 3])
+            >>> print(g.linspace(0, 1, g.shape(x)[0]).type)
+            float64[n]
+        """
         return self._space("LinSpace", [start, stop, num], endpoint, dtype)
 
     def logspace(
         self, start: Any, stop: Any, num: Any = 50, endpoint: bool = True, base: Any = 10.0, *, dtype: Any = "float64"
     ) -> Symbolic:
-        """Powers of ``base``, as :func:`gradus.logspace` gives them."""
+        """Adds powers of `base`, as `gradus.logspace`.
+
+        Args:
+            start: the first exponent, a scalar.
+            stop: the last exponent, a scalar.
+            num: the number of samples, a number or a scalar.
+            endpoint: include `stop` as the last exponent.
+            base: the base, a scalar.
+            dtype: the element type.
+
+        Returns:
+            The output of the node.
+
+        Example:
+            >>> import gradus
+            >>> g = gradus.Graph()
+            >>> x = g.input("x", "float32", ["n", 3])
+            >>> print(g.logspace(0, 3, 4, dtype="int64").type)
+            int64[4]
+        """
         return self._space("LogSpace", [start, stop, num, base], endpoint, dtype)
 
     def geomspace(self, start: Any, stop: Any, num: Any = 50, endpoint: bool = True, *, dtype: Any = "float64") -> Symbolic:
-        """A geometric sequence, as :func:`gradus.geomspace` gives it."""
+        """Adds samples with equal quotients, as `gradus.geomspace`.
+
+        Args:
+            start: the first end, a scalar.
+            stop: the other end, a scalar.
+            num: the number of samples, a number or a scalar.
+            endpoint: include `stop` as the last sample.
+            dtype: the element type.
+
+        Returns:
+            The output of the node.
+
+        Example:
+            >>> import gradus
+            >>> g = gradus.Graph()
+            >>> x = g.input("x", "float32", ["n", 3])
+            >>> print(g.geomspace(1, 8, 4).type)
+            float64[4]
+        """
         return self._space("GeomSpace", [start, stop, num], endpoint, dtype)
 
     # Shapes
 
     def shape(self, x: Any, start: int = 0, end: int | None = None) -> Symbolic:
-        """The sizes of axes ``start`` to ``end`` (ONNX Shape)."""
+        """Adds Shape of ONNX: the sizes of axes.
+
+        Args:
+            x: a value, or whatever makes an array.
+            start: the first axis; a negative one counts from the end.
+            end: the axis after the last one; `None` stands for the rank.
+
+        Returns:
+            The output of the node.
+
+        Example:
+            >>> import gradus
+            >>> g = gradus.Graph()
+            >>> x = g.input("x", "float32", ["n", 3])
+            >>> g.shape(x).elements
+            (Dim("n"), 3)
+        """
         window = {} if (start, end) == (0, None) else {"start": start}
         return self._node("Shape", [x], window if end is None else {"start": start, "end": end})
 
     def size(self, x: Any) -> Symbolic:
-        """The number of elements (ONNX Size)."""
+        """Adds Size of ONNX: the number of elements, a scalar.
+
+        Args:
+            x: a value, or whatever makes an array.
+
+        Returns:
+            The output of the node.
+
+        Example:
+            >>> import gradus
+            >>> g = gradus.Graph()
+            >>> x = g.input("x", "float32", ["n", 3])
+            >>> g.size(x).elements
+            (Dim("3*n"),)
+        """
         return self._node("Size", [x], {})
 
     def reshape(self, x: Any, shape: Any, *, allowzero: bool = False) -> Symbolic:
-        """The same elements under another shape (ONNX Reshape)."""
+        """Adds Reshape of ONNX: the same elements in another shape.
+
+        Args:
+            x: a value, or whatever makes an array.
+            shape: the sizes, -1 for one that follows from the others.
+            allowzero: let 0 mean a size of 0, and not that of the same axis.
+
+        Returns:
+            The output of the node.
+
+        Example:
+            >>> import gradus
+            >>> g = gradus.Graph()
+            >>> x = g.input("x", "float32", ["n", 3])
+            >>> print(g.reshape(x, [-1]).type)
+            float32[3*n]
+        """
         return self._node("Reshape", [x, self._integers(shape)], {"allowzero": int(allowzero)} if allowzero else {})
 
     def expand(self, x: Any, shape: Any) -> Symbolic:
-        """Broadcast to a shape (ONNX Expand)."""
+        """Adds Expand of ONNX: broadcasts to a shape.
+
+        Args:
+            x: a value, or whatever makes an array.
+            shape: the sizes.
+
+        Returns:
+            The output of the node.
+
+        Example:
+            >>> import gradus
+            >>> g = gradus.Graph()
+            >>> x = g.input("x", "float32", ["n", 3])
+            >>> print(g.expand(x, [2, 1, 3]).type)
+            float32[2, n, 3]
+        """
         return self._node("Expand", [x, self._integers(shape)], {})
 
     def squeeze(self, x: Any, axes: Any = None) -> Symbolic:
-        """Without axes of size 1 (ONNX Squeeze)."""
+        """Adds Squeeze of ONNX: removes axes of size 1.
+
+        Args:
+            x: a value, or whatever makes an array.
+            axes: the axes; `None` stands for all of size 1.
+
+        Returns:
+            The output of the node.
+
+        Example:
+            >>> import gradus
+            >>> g = gradus.Graph()
+            >>> x = g.input("x", "float32", ["n", 3])
+            >>> print(g.squeeze(g.unsqueeze(x, [0]), [0]).type)
+            float32[n, 3]
+        """
         return self._node("Squeeze", [x] if axes is None else [x, self._integers(axes)], {})
 
     def unsqueeze(self, x: Any, axes: Any) -> Symbolic:
-        """With new axes of size 1 (ONNX Unsqueeze)."""
+        """Adds Unsqueeze of ONNX: inserts axes of size 1.
+
+        Args:
+            x: a value, or whatever makes an array.
+            axes: their indices in the result.
+
+        Returns:
+            The output of the node.
+
+        Example:
+            >>> import gradus
+            >>> g = gradus.Graph()
+            >>> x = g.input("x", "float32", ["n", 3])
+            >>> print(g.unsqueeze(x, [0, 3]).type)
+            float32[1, n, 3, 1]
+        """
         return self._node("Unsqueeze", [x, self._integers(axes)], {})
 
     def concat(self, values: Sequence[Any], axis: int = 0) -> Symbolic:
-        """One behind the other along an axis (ONNX Concat)."""
+        """Adds Concat of ONNX: joins values along an axis.
+
+        Args:
+            values: values of one type and rank.
+            axis: the axis.
+
+        Returns:
+            The output of the node.
+
+        Example:
+            >>> import gradus
+            >>> g = gradus.Graph()
+            >>> x = g.input("x", "float32", ["n", 3])
+            >>> print(g.concat([x, x], axis=1).type)
+            float32[n, 6]
+        """
         return self._node("Concat", self._alike(*values), {"axis": axis})
 
     def gather(self, x: Any, indices: Any, axis: int = 0) -> Symbolic:
-        """The parts at some indices (ONNX Gather)."""
+        """Adds Gather of ONNX: selects slices by their indices.
+
+        Args:
+            x: a value, or whatever makes an array.
+            indices: integers of any shape; negative ones count from the end.
+            axis: the axis along which is selected.
+
+        Returns:
+            The output of the node.
+
+        Example:
+            >>> import gradus
+            >>> g = gradus.Graph()
+            >>> x = g.input("x", "float32", ["n", 3])
+            >>> print(g.gather(x, [0, 2], axis=1).type)
+            float32[n, 2]
+        """
         return self._node("Gather", [x, self._integers(indices)], {"axis": axis} if axis else {})
 
     def slice(self, x: Any, starts: Any, ends: Any, axes: Any = None, steps: Any = None) -> Symbolic:
-        """The parts between indices (ONNX Slice)."""
+        """Adds Slice of ONNX: selects a range of each axis.
+
+        Args:
+            x: a value, or whatever makes an array.
+            starts: the first index of each axis.
+            ends: the index after the last one.
+            axes: the axes; `None` stands for the first ones.
+            steps: the distances of indices; `None` stands for 1.
+
+        Returns:
+            The output of the node.
+
+        Example:
+            >>> import gradus
+            >>> g = gradus.Graph()
+            >>> x = g.input("x", "float32", ["n", 3])
+            >>> print(g.slice(x, [0], [2], axes=[1]).type)
+            float32[n, 2]
+        """
         bounds = [self._integers(each) for each in (starts, ends)]
         further = [None if each is None else self._integers(each) for each in (axes, steps)]
         while further and further[-1] is None:
@@ -202,73 +470,288 @@ class Graph:
         return self._node("Slice", [x, *bounds, *further], {})
 
     def transpose(self, x: Any, perm: Sequence[int] | None = None) -> Symbolic:
-        """With axes in another order (ONNX Transpose)."""
+        """Adds Transpose of ONNX: permutes axes.
+
+        Args:
+            x: a value, or whatever makes an array.
+            perm: the axis of `x` for each axis of the result; `None` reverses
+                them.
+
+        Returns:
+            The output of the node.
+
+        Example:
+            >>> import gradus
+            >>> g = gradus.Graph()
+            >>> x = g.input("x", "float32", ["n", 3])
+            >>> print(g.transpose(x).type)
+            float32[3, n]
+        """
         return self._node("Transpose", [x], {} if perm is None else {"perm": list(perm)})
 
     def constant_of_shape(self, shape: Any, value: Any = None) -> Symbolic:
-        """A tensor filled with a value (ONNX ConstantOfShape)."""
+        """Adds ConstantOfShape of ONNX: a tensor filled with one value.
+
+        Args:
+            shape: the sizes.
+            value: the value; `None` stands for 0 of float32.
+
+        Returns:
+            The output of the node.
+
+        Example:
+            >>> import gradus
+            >>> g = gradus.Graph()
+            >>> x = g.input("x", "float32", ["n", 3])
+            >>> print(g.constant_of_shape(g.shape(x), 1).type)
+            int64[n, 3]
+        """
         value = None if value is None else np.atleast_1d(as_array(value))
         return self._node("ConstantOfShape", [self._integers(shape)], {} if value is None else {"value": value})
 
     def reduce_prod(self, x: Any, axes: Any = None, *, keepdims: bool = True) -> Symbolic:
-        """Products along axes (ONNX ReduceProd)."""
+        """Adds ReduceProd of ONNX: products along axes.
+
+        Args:
+            x: a value, or whatever makes an array.
+            axes: the axes; `None` stands for all.
+            keepdims: keep the axes, with size 1.
+
+        Returns:
+            The output of the node.
+
+        Example:
+            >>> import gradus
+            >>> g = gradus.Graph()
+            >>> x = g.input("x", "float32", ["n", 3])
+            >>> print(g.reduce_prod(x, [1], keepdims=False).type)
+            float32[n]
+        """
         inputs = [x] if axes is None else [x, self._integers(axes)]
         return self._node("ReduceProd", inputs, {"keepdims": int(keepdims)})
 
     def cast(self, x: Any, to: Any) -> Symbolic:
-        """Converted to another element type (ONNX Cast)."""
+        """Adds Cast of ONNX: converts to another element type.
+
+        Args:
+            x: a value, or whatever makes an array.
+            to: the element type.
+
+        Returns:
+            The output of the node.
+
+        Example:
+            >>> import gradus
+            >>> g = gradus.Graph()
+            >>> x = g.input("x", "float32", ["n", 3])
+            >>> print(g.cast(x, "int8").type)
+            int8[n, 3]
+        """
         return self._node("Cast", [x], {"to": _native._onnx_type(to)})
 
     def add(self, a: Any, b: Any) -> Symbolic:
-        """Sums (ONNX Add)."""
+        """Adds Add of ONNX: sums.
+
+        Args:
+            a: a value, or whatever makes an array.
+            b: another, of the same type; both are broadcast.
+
+        Returns:
+            The output of the node.
+
+        Example:
+            >>> import gradus
+            >>> g = gradus.Graph()
+            >>> x = g.input("x", "float32", ["n", 3])
+            >>> print(g.add(x, 1.0).type)
+            float32[n, 3]
+        """
         return self._binary("Add", a, b)
 
     def sub(self, a: Any, b: Any) -> Symbolic:
-        """Differences (ONNX Sub)."""
+        """Adds Sub of ONNX: differences.
+
+        Args:
+            a: a value, or whatever makes an array.
+            b: another, of the same type; both are broadcast.
+
+        Returns:
+            The output of the node.
+
+        Example:
+            >>> import gradus
+            >>> g = gradus.Graph()
+            >>> x = g.input("x", "float32", ["n", 3])
+            >>> print(g.sub(x, 1.0).type)
+            float32[n, 3]
+        """
         return self._binary("Sub", a, b)
 
     def mul(self, a: Any, b: Any) -> Symbolic:
-        """Products (ONNX Mul)."""
+        """Adds Mul of ONNX: products.
+
+        Args:
+            a: a value, or whatever makes an array.
+            b: another, of the same type; both are broadcast.
+
+        Returns:
+            The output of the node.
+
+        Example:
+            >>> import gradus
+            >>> g = gradus.Graph()
+            >>> x = g.input("x", "float32", ["n", 3])
+            >>> print(g.mul(x, 2.0).type)
+            float32[n, 3]
+        """
         return self._binary("Mul", a, b)
 
     def div(self, a: Any, b: Any) -> Symbolic:
-        """Quotients; of integers toward zero (ONNX Div)."""
+        """Adds Div of ONNX: quotients, of integers rounded toward zero.
+
+        Args:
+            a: a value, or whatever makes an array.
+            b: another, of the same type; both are broadcast.
+
+        Returns:
+            The output of the node.
+
+        Example:
+            >>> import gradus
+            >>> g = gradus.Graph()
+            >>> x = g.input("x", "float32", ["n", 3])
+            >>> print(g.div(x, 2.0).type)
+            float32[n, 3]
+        """
         return self._binary("Div", a, b)
 
     def mod(self, a: Any, b: Any, *, fmod: bool = False) -> Symbolic:
-        """Remainders, with the sign of the divisor (ONNX Mod); of the dividend if ``fmod``."""
+        """Adds Mod of ONNX: remainders.
+
+        Args:
+            a: a value, or whatever makes an array.
+            b: another, of the same type; both are broadcast.
+            fmod: give remainders the sign of the dividend, and not of the
+                divisor.
+
+        Returns:
+            The output of the node.
+
+        Example:
+            >>> import gradus
+            >>> g = gradus.Graph()
+            >>> x = g.input("x", "float32", ["n", 3])
+            >>> g.mod(g.shape(x)[0], 8).elements
+            (Dim("n - 8*(n//8)"),)
+        """
         return self._node("Mod", self._alike(a, b), {"fmod": int(fmod)} if fmod else {})
 
     def min(self, *values: Any) -> Symbolic:
-        """The smallest, element by element (ONNX Min)."""
+        """Adds Min of ONNX: the smallest of the elements at each index.
+
+        Args:
+            *values: values of one type, which are broadcast.
+
+        Returns:
+            The output of the node.
+
+        Example:
+            >>> import gradus
+            >>> g = gradus.Graph()
+            >>> x = g.input("x", "float32", ["n", 3])
+            >>> g.min(g.shape(x)[0], 512).elements
+            (Dim("min(n, 512)"),)
+        """
         return self._node("Min", self._alike(*values), {})
 
     def max(self, *values: Any) -> Symbolic:
-        """The largest, element by element (ONNX Max)."""
+        """Adds Max of ONNX: the largest of the elements at each index.
+
+        Args:
+            *values: values of one type, which are broadcast.
+
+        Returns:
+            The output of the node.
+
+        Example:
+            >>> import gradus
+            >>> g = gradus.Graph()
+            >>> x = g.input("x", "float32", ["n", 3])
+            >>> g.max(g.shape(x)[0], 1).elements
+            (Dim("max(n, 1)"),)
+        """
         return self._node("Max", self._alike(*values), {})
 
     def where(self, condition: Any, a: Any, b: Any) -> Symbolic:
-        """One of two, element by element (ONNX Where)."""
+        """Adds Where of ONNX: one of two elements at each index.
+
+        Args:
+            condition: booleans.
+            a: elements where the condition is true.
+            b: elements where it is false, of the same type.
+
+        Returns:
+            The output of the node.
+
+        Example:
+            >>> import gradus
+            >>> g = gradus.Graph()
+            >>> x = g.input("x", "float32", ["n", 3])
+            >>> print(g.where(g.equal(x, 0.0), 1.0, x).type)
+            float32[n, 3]
+        """
         return self._node("Where", [condition, *self._alike(a, b)], {})
 
     def equal(self, a: Any, b: Any) -> Symbolic:
-        """Elementwise equality (ONNX Equal)."""
+        """Adds Equal of ONNX: equality of elements.
+
+        Args:
+            a: a value, or whatever makes an array.
+            b: another, of the same type; both are broadcast.
+
+        Returns:
+            The output of the node.
+
+        Example:
+            >>> import gradus
+            >>> g = gradus.Graph()
+            >>> x = g.input("x", "float32", ["n", 3])
+            >>> print(g.equal(x, 0.0).type)
+            bool[n, 3]
+        """
         return self._binary("Equal", a, b)
 
     # The whole
 
     @property
     def opset(self) -> int:
-        """The version of ONNX's operator set that the graph is written in."""
+        """The version of ONNX's operator set in which the graph is written."""
         return self._builder.opset
 
     @property
     def assumptions(self) -> list[tuple[str, str]]:
-        """Assumptions under which the shapes hold: the node that needs it, and a sentence."""
+        """Assumptions under which the shapes hold: the node, and a sentence."""
         return self._builder.assumptions
 
     def model(self, outputs: Sequence[Symbolic]) -> Model:
-        """The graph as a model with these outputs, to be inferred, run or saved."""
+        """Makes a model with some outputs.
+
+        Args:
+            outputs: values of the graph.
+
+        Returns:
+            A model, to infer, run or save.
+
+        Raises:
+            UsageError: if a value is of another graph.
+
+        Example:
+            >>> import gradus
+            >>> g = gradus.Graph()
+            >>> x = g.input("x", "float32", ["n", 3])
+            >>> g.model([g.mul(x, x)])
+            <Model (x) -> (Mul_0), 1 nodes>
+        """
         return Model(self._builder._model([self._own(value) for value in outputs]))
 
     def _repr_html_(self) -> str:
@@ -277,14 +760,47 @@ class Graph:
         return self.infer(outputs)._repr_html_() if outputs else "<p>no nodes</p>"
 
     def infer(self, outputs: Sequence[Symbolic], dims: Mapping[str, int] | None = None) -> Inference:
-        """Infers the type and shape of every value, as :meth:`Model.infer` says."""
+        """Infers the type and shape of every value.
+
+        Args:
+            outputs: the outputs of the graph.
+            dims: numbers for symbols of the inputs' shapes, by name.
+
+        Returns:
+            The inference, as `gradus.Model.infer` returns it.
+
+        Raises:
+            UsageError: if a symbol has no such name.
+
+        Example:
+            >>> import gradus
+            >>> g = gradus.Graph()
+            >>> x = g.input("x", "float32", ["n", 3])
+            >>> y = g.transpose(x)
+            >>> print(g.infer([y], {"n": 4})[y.name])
+            float32[3, 4]
+        """
         return self.model(outputs).infer(dims)
 
     def run(self, inputs: Mapping[str, Any], outputs: Sequence[Symbolic]) -> list[Any]:
-        """The values of these outputs for these inputs.
+        """Computes outputs for some inputs.
+
+        Args:
+            inputs: arrays, or numbers and lists, by name of an input.
+            outputs: values of the graph.
+
+        Returns:
+            An array for each output.
 
         Raises:
-            GradusError: of the kind that fits, with the node.
+            GradusError: if a node fails, with the node.
+
+        Example:
+            >>> import gradus
+            >>> g = gradus.Graph()
+            >>> x = g.input("x", "int64", ["n"])
+            >>> g.run({"x": [1, 2]}, [x * x])
+            [array([1, 4])]
         """
         results = self.model(outputs).run(inputs, [value.name for value in outputs])
         return [results[value.name] for value in outputs]
@@ -292,15 +808,20 @@ class Graph:
     def save(self, path: str | os.PathLike[str], outputs: Sequence[Symbolic] | None = None) -> None:
         """Writes the graph as an ONNX file, which other programs read.
 
-        ONNX has no operators for :meth:`linspace`, :meth:`logspace` and :meth:`geomspace`. Where all that they need is known
-        before the run, they are written as the constants that they are, bit for bit.
+        ONNX has no operators for `gradus.Graph.linspace`,
+        `gradus.Graph.logspace` and `gradus.Graph.geomspace`. Where everything
+        that they need is known before the run, they are written as constants,
+        bit for bit.
 
         Args:
-            path: the file: the old one or the new one is there at every moment, whole.
-            outputs: the outputs of the model; if none are given, all values of nodes that no other node reads.
+            path: the file: the old one or the new one is there at every moment,
+                complete.
+            outputs: the outputs of the model; by default all values of nodes
+                that no other node reads.
 
         Raises:
-            UnsupportedError: if such a node needs what only a run knows; it is named.
+            UnsupportedError: if such a node needs what only a run knows; it is
+                named.
             GraphError: if the element type of an input or output is not known.
             FileError: if the file cannot be written.
             UsageError: if there is no output.
@@ -309,7 +830,8 @@ class Graph:
             >>> import gradus, os, tempfile
             >>> g = gradus.Graph(opset=21)
             >>> x = g.input("x", "int64", ["N"])
-            >>> y = g.mul(x, g.logspace(0, 1, 4, base=1000, dtype="int64")[2])
+            >>> power = g.logspace(0, 1, 4, base=1000, dtype="int64")[2]
+            >>> y = g.mul(x, power)
             >>> path = os.path.join(tempfile.mkdtemp(), "m.onnx")
             >>> g.save(path, [y])
             >>> gradus.load(path).run({"x": [1, 2]})[y.name]

@@ -13,7 +13,7 @@ ENDS = 5
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[Any]], caption: str = "", most: int = MOST) -> str:
-    """A table of cells as text; numbers are aligned on the right, and what is ``None`` is empty."""
+    """A table of cells as text; numbers are aligned on the right, and what is `None` is empty."""
     rows = list(rows)
     lines = ["".join(f"<th style='text-align:left'>{escape(head)}</th>" for head in heads)]
     lines += ["".join(map(_cell, row)) for row in rows[:most]]

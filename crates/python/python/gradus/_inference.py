@@ -14,13 +14,18 @@ __all__ = ["Condition", "Inference", "MapType", "OptionalType", "SequenceType", 
 
 @dataclass(frozen=True)
 class TensorType:
-    """The known facts about a tensor."""
+    """The type of a tensor, as far as it is known.
 
-    #: The name of the element type: ``float32``; ``None`` if it is not known.
+    Attributes:
+        dtype: the name of the element type: `float32`; `None` if unknown.
+        shape: the sizes: integers, and expressions of symbols; `None` if
+            the rank is unknown.
+        elements: the elements of a small integer tensor in row-major order,
+            if something is known about them.
+    """
+
     dtype: str | None
-    #: The sizes: integers, and expressions of symbols; ``None`` if not even their number is known.
     shape: tuple[int | Dim | str | None, ...] | None
-    #: The elements of a small tensor of whole numbers in row-major order, if something is known of them.
     elements: tuple[int | Dim, ...] | None = None
 
     def __str__(self) -> str:
@@ -31,7 +36,12 @@ class TensorType:
 
 @dataclass(frozen=True)
 class SequenceType:
-    """The known facts about a list of values."""
+    """The type of a list of values, as far as it is known.
+
+    Attributes:
+        each: the type of its values.
+        length: the number of values.
+    """
 
     each: Type
     length: int | Dim | None = None
@@ -42,7 +52,12 @@ class SequenceType:
 
 @dataclass(frozen=True)
 class OptionalType:
-    """The known facts about a value that may be missing."""
+    """The type of a value that may be missing, as far as it is known.
+
+    Attributes:
+        value: the type of the value.
+        present: whether it is there; `None` if unknown.
+    """
 
     value: Type
     present: bool | None = None
@@ -53,7 +68,12 @@ class OptionalType:
 
 @dataclass(frozen=True)
 class MapType:
-    """The known facts about values under keys: the types of both."""
+    """The type of a map, as far as it is known.
+
+    Attributes:
+        key: the name of the type of keys.
+        dtype: the name of the type of values.
+    """
 
     key: str | None = None
     dtype: str | None = None
@@ -64,7 +84,7 @@ class MapType:
 
 @dataclass(frozen=True)
 class UnknownType:
-    """Nothing is known."""
+    """The type of a value of which nothing is known."""
 
     def __str__(self) -> str:
         return "?"
@@ -75,26 +95,32 @@ Type = TensorType | SequenceType | OptionalType | MapType | UnknownType
 
 @dataclass(frozen=True)
 class Condition:
-    """A condition of a model: what must hold of its inputs.
+    """A condition that inputs must meet.
 
-    Examples:
+    Attributes:
+        text: the condition in words.
+        node: the node that needs it, `"the inputs"` or `"the options"`.
+        why: `"run"` if a run fails without it; `"declared"` if the model or
+            the caller says so and no run checks it; `"taken"` if inference
+            assumes it.
+        decided: true if sizes, or elements of inputs, decide it.
+        when: the conditions under which it applies; `None` if its node may
+            not run and sizes do not tell.
+        elements: an input, and the numbers between which its elements must
+            lie, if the condition says that.
+
+    Example:
         >>> import gradus
-        >>> gradus.load("examples/positions.onnx").infer().conditions[0].text
+        >>> model = gradus.load("examples/positions.onnx")
+        >>> model.infer().conditions[0].text
         'seq <= 16777216'
     """
 
-    #: The condition in words.
     text: str
-    #: The node that needs it, ``"the inputs"`` or ``"the options"``.
     node: str
-    #: ``"run"`` if a run fails without it, ``"declared"`` if the model or the caller says so and no run
-    #: checks it, ``"taken"`` if inference takes it for granted.
     why: str
-    #: True if sizes, or elements of inputs, decide it.
     decided: bool
-    #: The conditions under which it applies; ``None`` if its node may not run and sizes do not tell.
     when: list[str] | None
-    #: An input, and the numbers between which its elements must lie, if the condition says that.
     elements: tuple[str, int | Dim, int | Dim] | None = None
 
     def __str__(self) -> str:
@@ -102,21 +128,24 @@ class Condition:
 
 
 class Inference(Mapping[str, Type]):
-    """The result of inference: a mapping from the names of a model's values to their types."""
+    """The result of inference: a mapping from names of values to types.
+
+    Attributes:
+        reasons: by name of a value, why its type is not known in full.
+        conditions: conditions that inputs must meet, the narrowest first.
+        assumptions: the same, as pairs of the node and a sentence.
+        warnings: declared shapes that are wrong: the value, and a sentence.
+        problems: contradictions: the place, and a sentence.
+        peak_bytes: maximum bytes of the values that are needed at one time.
+    """
 
     def __init__(self, found: dict[str, Any]) -> None:
         self._types: dict[str, Type] = found["types"]
-        #: By name of a value: why its type is not known in full.
         self.reasons: dict[str, str] = found["reasons"]
-        #: What must hold of inputs, the narrowest conditions first.
         self.conditions: list[Condition] = [Condition(*of) for of in found["conditions"]]
-        #: The same as the node that needs it, and a sentence.
         self.assumptions: list[tuple[str, str]] = [(of.node, of.text) for of in self.conditions]
-        #: Declared shapes that are wrong: the value, and a sentence.
         self.warnings: list[tuple[str, str]] = found["warnings"]
-        #: Contradictions: the place, and a sentence.
         self.problems: list[tuple[str, str]] = found["problems"]
-        #: Bytes of all values that are needed at one time, at most.
         self.peak_bytes: int | Dim | None = found["peak_bytes"]
 
     def __getitem__(self, name: str) -> Type:

@@ -9,15 +9,18 @@ __all__ = ["Finding"]
 
 @dataclass(frozen=True)
 class Finding:
-    """A finding of ``gradus.Model.lint``; docs/lint.md has all rules."""
+    """A finding of `gradus.Model.lint`.
 
-    #: The code of its rule: ``"GR102"``.
+    Attributes:
+        code: the code of its rule: `"GR102"`.
+        rule: the name of its rule: `"single-size"`.
+        severity: `"note"`, `"warning"` or `"error"`.
+        place: where it is, in words: `'node "scores" (MatMul)'`.
+        message: the finding, a sentence.
+    """
+
     code: str
-    #: The name of its rule: ``"single-size"``.
     rule: str
-    #: ``"note"``, ``"warning"`` or ``"error"``.
     severity: str
-    #: Where it is, in words: ``'node "scores" (MatMul)'``.
     place: str
-    #: What is found there.
     message: str

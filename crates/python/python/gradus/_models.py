@@ -25,24 +25,28 @@ __all__ = ["Condition", "ConversionNote", "ConversionReport", "ConvertedModel", 
 
 
 class Model:
-    """A model, ready to be looked at, folded, converted and run; :func:`load` makes it."""
+    """A model that can be inferred, folded, converted, run and saved.
+
+    `gradus.load` opens one, and `gradus.Graph.model` makes one. A model is
+    never changed: methods return new ones. Models can be pickled.
+    """
 
     def __init__(self, native: _native.Model) -> None:
         self._native = native
 
     @property
     def inputs(self) -> dict[str, Type]:
-        """The inputs by name, with what the model declares of them."""
+        """The declared types of the inputs, by name."""
         return self._native.inputs
 
     @property
     def outputs(self) -> dict[str, Type]:
-        """The outputs by name, with what the model declares of them."""
+        """The declared types of the outputs, by name."""
         return self._native.outputs
 
     @property
     def standard(self) -> str:
-        """The standard of its operators: ``"onnx"``, ``"openvino"`` or ``"paddle"``."""
+        """The standard of the operators: `"onnx"`, `"openvino"` or `"paddle"`."""
         return self._native.standard
 
     @property
@@ -51,20 +55,24 @@ class Model:
         return self._native.opsets
 
     def with_inputs_set(self, values: Mapping[str, Any]) -> Model:
-        """Makes the model that has constants in the place of inputs, to infer, fold, convert, run or save: as if it had been written so.
+        """Replaces inputs by constants.
 
         Args:
-            values: arrays, or numbers and lists, by the name of the input, as for :meth:`run`.
+            values: arrays, or numbers and lists, by name of an input, as for
+                `gradus.Model.run`.
 
         Returns:
             A model without these inputs.
 
         Raises:
-            UsageError: if there is no such input, or a value is not what the model declares.
+            UsageError: if an input has no such name, or a value is not what the
+                model declares.
 
         Example:
             >>> import gradus
-            >>> model = gradus.load("examples/range.onnx").with_inputs_set({"start": 0, "limit": 10, "delta": 2})
+            >>> model = gradus.load("examples/range.onnx")
+            >>> ends = {"start": 0, "limit": 10, "delta": 2}
+            >>> model = model.with_inputs_set(ends)
             >>> print(list(model.inputs), model.infer()["positions"])
             [] float32[5]
         """
@@ -88,22 +96,29 @@ class Model:
         """Infers the type and shape of every value, without running the model.
 
         Args:
-            dims: symbols of the inputs' shapes, and the numbers that they stand for.
-            shapes: shapes of inputs by name, in place of those that the model declares.
+            dims: numbers for symbols of the inputs' shapes, by name.
+            shapes: shapes of inputs by name, in place of the declared ones.
             values: inputs by name that are known.
-            ignore_declared: do not look at what the model declares of values that its nodes compute.
-            ranges: symbols and the smallest and the largest number that they are assumed to be; ``None`` for no largest.
-            nonempty: assume that each size of an input is at least 1.
-            assume: conditions on symbols that are assumed: ``"h % 32 == 0"``, ``"a == b"``.
+            ignore_declared: ignore what the model declares of values that its
+                nodes compute.
+            ranges: by symbol, the smallest and the largest number that is
+                assumed; `None` for no largest.
+            nonempty: assume that no size of an input is 0.
+            assume: conditions on symbols that are assumed: `"h % 32 == 0"`.
             dialect: the dialect in which dimensions are written.
-            max_bytes, max_work, timeout: limits of this call, as for :meth:`run`.
+            max_bytes: maximum bytes of values at one time; by default the limit
+                of the model.
+            max_work: maximum elements that nodes read, write and multiply; by
+                default the limit of the model.
+            timeout: seconds after which the call fails.
 
         Returns:
-            A mapping from names to types, with ``assumptions``, ``problems``, ``reasons`` and ``peak_bytes``.
+            A mapping from names of values to types, with conditions, reasons
+            and the peak of memory.
 
         Raises:
-            UsageError: if there is no such symbol or input.
-            LimitError: if it takes more than the limits.
+            UsageError: if a symbol or an input has no such name.
+            LimitError: if the call exceeds a limit.
 
         Example:
             >>> import gradus
@@ -132,34 +147,48 @@ class Model:
         max_work: int | None = None,
         timeout: float | None = None,
     ) -> Cost:
-        """Counts parameters, operations, bytes and memory, without running the model.
+        """Counts parameters, operations, bytes and memory, without a run.
 
         Args:
-            dims: symbols of the inputs' shapes, and the numbers that they stand for.
-            shapes: shapes of inputs by name, in place of those that the model declares.
-            fit: bytes; find the largest number of the only symbol left at which constants, inputs and values take no more.
-            in_place: in what fits, let outputs of elementwise nodes take the room of an input of their size that no later
-                node needs.
-            depth: parts of the names of nodes, between slashes, that make a group.
-            ranges, nonempty, assume: as of :meth:`infer`.
-            max_bytes, max_work, timeout: limits of this call, as for :meth:`run`.
+            dims: numbers for symbols of the inputs' shapes, by name.
+            shapes: shapes of inputs by name, in place of the declared ones.
+            fit: bytes; find the largest number of the only symbol left at which
+                constants, inputs and values take no more.
+            in_place: in what fits, let outputs of elementwise nodes take the
+                memory of an input of their size that no later node reads.
+            depth: the number of components of node names, split at slashes,
+                that make a group.
+            ranges: by symbol, the smallest and the largest number that is
+                assumed; `None` for no largest.
+            nonempty: assume that no size of an input is 0.
+            assume: conditions on symbols that are assumed: `"h % 32 == 0"`.
+            max_bytes: maximum bytes of values at one time; by default the limit
+                of the model.
+            max_work: maximum elements that nodes read, write and multiply; by
+                default the limit of the model.
+            timeout: seconds after which the call fails.
 
         Returns:
             Numbers, and formulas of the symbols, by node, operator and group.
 
         Raises:
-            UsageError: if there is no such symbol or input, or not exactly one symbol is left to ``fit``.
-            UnsupportedError: if what is to ``fit`` is not known, or may fall where the symbol grows.
-            LimitError: if it takes more than the limits.
+            UsageError: if a symbol or an input has no such name, or not exactly
+                one symbol is left to `fit`.
+            UnsupportedError: if what is to `fit` is not known, or may fall
+                where the symbol grows.
+            LimitError: if the call exceeds a limit.
 
         Example:
             >>> import gradus
             >>> model = gradus.load("examples/positions.onnx")
             >>> cost = model.cost()
-            >>> cost.total.operations, cost.operators["Div"].bytes_written, cost.constants
-            (Dim("4*seq + 1"), Dim("4*seq"), 16)
-            >>> model.cost({"batch": 8}, fit=1 << 20).fit
-            Fit(symbol='seq', most=13106, bytes=1048508, limit=None, sizes={})
+            >>> cost.total.operations, cost.constants
+            (Dim("4*seq + 1"), 16)
+            >>> cost.operators["Div"].bytes_written
+            Dim("4*seq")
+            >>> fit = model.cost({"batch": 8}, fit=1 << 20).fit
+            >>> fit.symbol, fit.most, fit.bytes
+            ('seq', 13106, 1048508)
         """
         limits = (max_bytes, max_work, timeout)
         sizes = _sizes(dims, shapes, ranges, nonempty, assume)
@@ -181,25 +210,41 @@ class Model:
         max_work: int | None = None,
         timeout: float | None = None,
     ) -> Portability:
-        """Lists the nodes whose results depend on the program: ONNX Runtime, OpenVINO or the reference of ``onnx``. None is run.
+        """Lists the nodes at which runtimes are known to differ. None is run.
+
+        The runtimes are ONNX Runtime, OpenVINO and the reference of `onnx`.
+        Source: the recorded results of `docs/compare.md`.
 
         Args:
-            dims, shapes, ranges, nonempty, assume: as of :meth:`infer`; they exclude differences.
-            max_bytes, max_work, timeout: limits of this call, as for :meth:`run`.
+            dims: numbers for symbols of the inputs' shapes, by name.
+            shapes: shapes of inputs by name, in place of the declared ones.
+            ranges: by symbol, the smallest and the largest number that is
+                assumed; `None` for no largest.
+            nonempty: assume that no size of an input is 0.
+            assume: conditions on symbols that are assumed: `"h % 32 == 0"`.
+            max_bytes: maximum bytes of values at one time; by default the limit
+                of the model.
+            max_work: maximum elements that nodes read, write and multiply; by
+                default the limit of the model.
+            timeout: seconds after which the call fails.
 
         Returns:
-            The differences, in the order of the nodes, each with the condition without which the programs agree.
+            The differences, in the order of the nodes, each with the condition
+            under which the runtimes differ.
 
         Raises:
-            UsageError: if there is no such symbol or input.
-            UnsupportedError: if a model of another standard than ONNX has an operator that does not convert.
-            LimitError: if it takes more than the limits.
+            UsageError: if a symbol or an input has no such name.
+            UnsupportedError: if a model of another standard than ONNX has an
+                operator that does not convert.
+            LimitError: if the call exceeds a limit.
 
         Example:
             >>> import gradus
             >>> found = gradus.load("examples/positions.onnx").compare()
-            >>> [(it.operator, it.condition, it.results["openvino"]) for it in found]
-            [('Range', 'seq >= 2147483648', 'reads 32 bits'), ('Div', 'a quotient is rounded', 'multiplies by the rounded reciprocal')]
+            >>> [(it.operator, it.condition) for it in found]
+            [('Range', 'seq >= 2147483648'), ('Div', 'a quotient is rounded')]
+            >>> found[1].results["openvino"]
+            'multiplies by the rounded reciprocal'
         """
         sizes = _sizes(dims, shapes, ranges, nonempty, assume)
         limits = (max_bytes, max_work, timeout)
@@ -218,23 +263,36 @@ class Model:
         max_work: int | None = None,
         timeout: float | None = None,
     ) -> str:
-        """Makes a page of HTML about the model: shapes, cost, memory and graph, which follow the sizes that a reader sets.
+        """Makes a page of HTML with shapes, cost, memory and graph of the model.
+
+        The page follows the sizes that its reader sets; `gradus report` writes
+        the same one.
 
         Args:
-            dims, shapes, ranges, nonempty, assume: as of :meth:`infer`.
+            dims: numbers for symbols of the inputs' shapes, by name.
             name: the name of the model in the page.
-            max_bytes, max_work, timeout: limits of this call, as for :meth:`run`.
+            shapes: shapes of inputs by name, in place of the declared ones.
+            ranges: by symbol, the smallest and the largest number that is
+                assumed; `None` for no largest.
+            nonempty: assume that no size of an input is 0.
+            assume: conditions on symbols that are assumed: `"h % 32 == 0"`.
+            max_bytes: maximum bytes of values at one time; by default the limit
+                of the model.
+            max_work: maximum elements that nodes read, write and multiply; by
+                default the limit of the model.
+            timeout: seconds after which the call fails.
 
         Returns:
             The page, which refers to no other file.
 
         Raises:
-            UsageError: if there is no such symbol or input.
-            LimitError: if it takes more than the limits.
+            UsageError: if a symbol or an input has no such name.
+            LimitError: if the call exceeds a limit.
 
         Example:
             >>> import gradus
-            >>> page = gradus.load("examples/positions.onnx").to_html(name="positions")
+            >>> model = gradus.load("examples/positions.onnx")
+            >>> page = model.to_html(name="positions")
             >>> page.startswith("<!DOCTYPE html>")
             True
         """
@@ -255,29 +313,47 @@ class Model:
         max_work: int | None = None,
         timeout: float | None = None,
     ) -> str:
-        """Writes a function that checks sizes of the inputs, and returns shapes and bytes of the outputs and the peak of memory.
+        """Writes a function that checks sizes and computes shapes and memory.
+
+        The function checks the sizes of the inputs, and returns shapes and
+        bytes of the outputs and the peak of memory.
 
         Args:
-            language: ``"rust"``, ``"c"`` or ``"python"``; for shapes that the model runs with, ``"trtexec"`` (arguments), ``"ort"``
-                (options of the TensorRT provider) or ``"triton"`` (``config.pbtxt``), within ``ranges``.
-            dims, shapes, ranges, nonempty, assume: as of :meth:`infer`.
+            language: `"rust"`, `"c"` or `"python"`; for shapes that the model
+                runs with, `"trtexec"` (arguments), `"ort"` (options of the
+                TensorRT provider) or `"triton"` (`config.pbtxt`), within
+                `ranges`.
+            dims: numbers for symbols of the inputs' shapes, by name.
             name: the name of the model's file; names of C begin with it.
-            max_bytes, max_work, timeout: limits of this call, as for :meth:`run`.
+            shapes: shapes of inputs by name, in place of the declared ones.
+            ranges: by symbol, the smallest and the largest number that is
+                assumed; `None` for no largest.
+            nonempty: assume that no size of an input is 0.
+            assume: conditions on symbols that are assumed: `"h % 32 == 0"`.
+            max_bytes: maximum bytes of values at one time; by default the limit
+                of the model.
+            max_work: maximum elements that nodes read, write and multiply; by
+                default the limit of the model.
+            timeout: seconds after which the call fails.
 
         Returns:
-            The text of a module of Rust or Python, of a header of C, or of a configuration.
+            The text of a module of Rust or Python, of a header of C, or of a
+            configuration.
 
         Raises:
-            UsageError: if there is no such symbol, input or language, or a size has no largest value that a configuration needs.
+            UsageError: if a symbol, an input or a language has no such name, or
+                a configuration lacks the largest value of a size.
             GraphError: if the model contradicts itself.
-            LimitError: if it takes more than the limits.
+            LimitError: if the call exceeds a limit.
 
         Example:
             >>> import gradus
-            >>> text = gradus.load("examples/heads.onnx").contract("python", name="heads.onnx")
+            >>> model = gradus.load("examples/heads.onnx")
+            >>> text = model.contract("python", name="heads.onnx")
             >>> "def shapes(x: Sequence[int]) -> Shapes:" in text
             True
-            >>> print(gradus.load("examples/heads.onnx").contract("ort", ranges={"batch": (1, 8), "seq": (1, 512)}), end="")
+            >>> ranges = {"batch": (1, 8), "seq": (1, 512)}
+            >>> print(model.contract("ort", ranges=ranges), end="")
             trt_profile_min_shapes=x:1x1x8
             trt_profile_opt_shapes=x:4x256x8
             trt_profile_max_shapes=x:8x512x8
@@ -305,47 +381,62 @@ class Model:
         max_work: int | None = None,
         timeout: float | None = None,
     ) -> FoldedModel:
-        """The model with what can be computed before a run as part of it; this one stays as it is.
+        """Makes a smaller model by computing what does not depend on the inputs.
 
-        Values whose elements are known become constants, and the nodes that computed them go. The folded model takes what this
-        one takes, but for what is fixed here.
+        Values that are known become constants, and the nodes that computed them
+        are removed. The folded model takes the same inputs, except for sizes
+        that are fixed here.
 
         Args:
-            dims: symbols of the inputs' shapes, and the numbers that they are fixed to.
+            dims: symbols of the inputs' shapes, and the numbers they are fixed
+                to.
             input_shapes: shapes of inputs by name that they are fixed to.
-            max_constant: most bytes of a constant that is added.
-            declare: write the types of the values that nodes compute into the model.
-            verify: compare the shapes before and after, for some random numbers in place of the symbols, and the outputs of runs on
-                random inputs of several sizes: their bits up to level ``exact``, types and shapes above. ``None`` takes as
-                long as folding took and half a second; ``True`` up to 30 seconds, and raises if no run could be compared;
-                ``False`` compares nothing. ``"onnxruntime"`` also compares the
-                outputs that ONNX Runtime gives, optimising nothing, and lists those that differ as ``report.differing``; the
-                model must be in a file.
+            max_constant: maximum bytes of a constant that is added.
+            declare: write the types of values that nodes compute into the
+                model.
+            verify: compare shapes for random sizes, and outputs of runs on
+                random inputs: their bits up to level `exact`, types and shapes
+                above. `None` takes as long as folding and half a second; `True`
+                up to 30 seconds, and raises if no run could be compared;
+                `False` compares nothing. `"onnxruntime"` also compares the
+                outputs that ONNX Runtime gives, without its optimisations, of a
+                model in a file, and lists those that differ as
+                `report.differing`.
             values: inputs of these runs by name; others are random.
-            level: ``shapes`` for shape arithmetic alone, ``exact`` for rules that keep every bit, ``fuse`` also for rules that
-                may change the last bits of floats (docs/fold.md).
+            level: `shapes` for shape arithmetic alone, `exact` for rules that
+                keep every bit, `fuse` also for rules that may change the last
+                bits of floats.
             rules: rules of higher levels to apply.
             no_rules: rules not to apply.
-            keep_weights: leave weights computed: runtimes may pack those that are constants, and choose another kernel.
-            ranges: symbols and the smallest and the largest number that they are assumed to be; ``None`` for no largest.
-            nonempty: assume that each size of an input is at least 1.
-            assume: conditions on symbols that are assumed: ``"h % 32 == 0"``, ``"a == b"``.
-            max_bytes, max_work, timeout: limits of this call, as for :meth:`run`.
+            keep_weights: do not compute weights: runtimes may pack constant
+                ones, and choose another kernel.
+            ranges: by symbol, the smallest and the largest number that is
+                assumed; `None` for no largest.
+            nonempty: assume that no size of an input is 0.
+            assume: conditions on symbols that are assumed: `"h % 32 == 0"`.
+            max_bytes: maximum bytes of values at one time; by default the limit
+                of the model.
+            max_work: maximum elements that nodes read, write and multiply; by
+                default the limit of the model.
+            timeout: seconds after which the call fails.
 
         Returns:
-            A model, whose ``report`` says what went and why what stayed stayed.
+            A model, whose `report` lists the nodes that were removed, and why
+            nodes that compute shapes remain.
 
         Raises:
-            UnsupportedError: if the model is of Paddle, or ``verify=True`` could not compare outputs.
-            UsageError: if there is no such symbol or input.
+            UnsupportedError: if the model is of Paddle, or `verify=True` could
+                not compare outputs.
+            UsageError: if a symbol, an input or a rule has no such name.
             GraphError: if the models differ where they are compared.
-            LimitError: if it takes more than the limits. Of a model made by :class:`Graph`, what :meth:`save` raises.
+            LimitError: if the call exceeds a limit.
 
         Example:
             >>> import gradus
-            >>> folded = gradus.load("examples/positions.onnx").fold({"batch": 1, "seq": 4})
-            >>> folded.report.operators["Range"], folded.report.nodes  # Three nodes hold the constants that outputs are.
-            ((1, 0), (6, 3))
+            >>> model = gradus.load("examples/positions.onnx")
+            >>> folded = model.fold({"batch": 1, "seq": 4})
+            >>> folded.report.nodes  # Three nodes hold the constant outputs.
+            (6, 3)
             >>> print(folded.inputs["tokens"])
             int64[1, 4]
         """
@@ -391,37 +482,58 @@ class Model:
         max_work: int | None = None,
         timeout: float | None = None,
     ) -> ConvertedModel:
-        """The model in the operators of another standard; this one stays as it is.
+        """Converts the model to another standard, or to another operator set.
 
-        Names of inputs and outputs are kept. Nodes that no output needs go. docs/convert.md has what becomes of each operator.
+        Names of inputs and outputs are kept. Nodes that no output needs are
+        left out. `docs/convert.md` lists the conversion of each operator.
 
         Args:
-            to: ``"onnx"`` or ``"openvino"``; models of Paddle can become either.
-            dims: symbols of the inputs' shapes, and the numbers that they are fixed to.
+            to: `"onnx"` or `"openvino"`; models of Paddle can become either.
+            dims: symbols of the inputs' shapes, and the numbers they are fixed
+                to.
             input_shapes: shapes of inputs by name that they are fixed to.
-            opset: the version of ONNX's operator set; by default 21, or where it lacks what a node needs, the newest that released runtimes load.
-            runtime: the program that will run the model, ``"onnxruntime"`` or ``"openvino"``: without ``opset``, the newest set in which it runs every node. Types that it lacks are avoided.
-            stateful: to OpenVINO, make variables of the inputs ``past_key_values.*`` and the outputs ``present.*``.
-            states: to OpenVINO, inputs that become variables, and the outputs that are their next values.
-            verify: run both models on random inputs of several sizes, and compare the bits of outputs that exact nodes
-                compute, and types of others. ``None`` takes as long as the conversion took and half a second; ``True`` up to
-                30 seconds, and raises if no run could be compared; ``False`` compares nothing.
-            ranges, nonempty, assume: as of :meth:`infer`.
-            max_bytes, max_work, timeout: limits of this call, as for :meth:`run`.
+            opset: the version of ONNX's operator set; by default 21, or where
+                it lacks what a node needs, the newest that released runtimes
+                load.
+            runtime: the program that will run the model, `"onnxruntime"` or
+                `"openvino"`: without `opset`, the newest set in which it runs
+                every node. Types that it lacks are avoided.
+            stateful: to OpenVINO, make variables of the inputs
+                `past_key_values.*` and the outputs `present.*`.
+            states: to OpenVINO, inputs that become variables, and the outputs
+                that are their next values.
+            verify: run both models on random inputs, and compare the bits of
+                outputs that exact nodes compute, and types of others. `None`
+                takes as long as the conversion and half a second; `True` up to
+                30 seconds, and raises if no run could be compared; `False`
+                compares nothing.
+            ranges: by symbol, the smallest and the largest number that is
+                assumed; `None` for no largest.
+            nonempty: assume that no size of an input is 0.
+            assume: conditions on symbols that are assumed: `"h % 32 == 0"`.
+            max_bytes: maximum bytes of values at one time; by default the limit
+                of the model.
+            max_work: maximum elements that nodes read, write and multiply; by
+                default the limit of the model.
+            timeout: seconds after which the call fails.
 
         Returns:
-            A model, whose ``report`` names the nodes that are not kept bit for bit.
+            A model, whose `report` names the nodes that are not kept bit for
+            bit.
 
         Raises:
-            UnsupportedError: if the other standard has no operator for what a node does, the runtime does not run one, or
-                the model is of that standard already, or ``verify=True`` could not compare outputs.
-            UsageError: if there is no such standard, operator set, runtime or symbol.
+            UnsupportedError: if the other standard has no operator for a node,
+                the runtime does not run one, the model is of that standard
+                already, or `verify=True` could not compare outputs.
+            UsageError: if a standard, operator set, runtime or symbol is
+                unknown.
             GraphError: if outputs differ.
-            LimitError: if it takes more than the limits.
+            LimitError: if the call exceeds a limit.
 
         Example:
             >>> import gradus
-            >>> converted = gradus.load("examples/positions.onnx").convert("openvino")
+            >>> model = gradus.load("examples/positions.onnx")
+            >>> converted = model.convert("openvino")
             >>> converted.report.exact, converted.report.nodes
             (True, 6)
             >>> converted.run({"tokens": [[101, 2023, 2003, 102]]})["phase"]
@@ -444,24 +556,28 @@ class Model:
         runs: int = 5,
         seed: int = 1,
     ) -> CheckReport:
-        """Runs this model and another on the same random inputs, and compares all outputs bit for bit.
+        """Runs this model and another on the same random inputs.
 
-        Open dimensions get sizes that the model takes: the smallest, the largest, then random ones. Floats are from -1 to 1,
-        and in every third run zeros, ones, large and small numbers; integers are 0 and 1, or what a node looks up or chooses
-        a branch by. Inputs and outputs correspond by name, or else by position.
+        All outputs are compared bit for bit. Open dimensions get sizes that the
+        model takes: the smallest, the largest, then random ones. Floats are
+        from -1 to 1, and in every third run zeros, ones, large and small
+        numbers; integers are 0 and 1, or what a node looks up or chooses a
+        branch by. Inputs and outputs correspond by name, or else by position.
 
         Args:
             other: the model to compare.
-            dims, shapes, values: symbols, shapes and inputs that are the same in all runs, as of :meth:`infer`.
-            runs: how many runs are compared.
-            seed: the seed of all that is random.
+            dims: numbers for symbols of the inputs' shapes, by name.
+            shapes: shapes of inputs by name, in place of the declared ones.
+            values: inputs by name that are the same in all runs.
+            runs: the number of runs that are compared.
+            seed: the seed of the random inputs.
 
         Returns:
             A report, which is true if nothing differs.
 
         Raises:
             GraphError: if inputs or outputs do not correspond.
-            GradusError: what a model raises when it runs.
+            GradusError: if a model fails in a run.
 
         Example:
             >>> import gradus
@@ -485,20 +601,24 @@ class Model:
         seconds: float = 30,
         seed: int = 1,
     ) -> ProofReport:
-        """Proves that another model returns the same bits for all inputs and sizes that both take, or finds inputs for which it
-        does not. Outputs are compared by name; all NaNs are the same.
+        """Proves that another model returns the same bits for all inputs.
+
+        The proof covers all inputs and sizes that both models take; where there
+        is none, runs look for inputs for which the outputs differ. Outputs are
+        compared by name; all NaNs are the same.
 
         Args:
             other: the model to compare.
-            dims, shapes: symbols and shapes of inputs, as of :meth:`infer`: the proof is about these alone.
-            seconds: the time of runs that look for a difference where there is no proof.
+            dims: numbers for symbols of the inputs' shapes, by name.
+            shapes: shapes of inputs by name, in place of the declared ones.
+            seconds: the time of the runs that look for a difference.
             seed: the seed of the random inputs of these runs.
 
         Returns:
             A report, which is true if the models are proved to be the same.
 
         Raises:
-            UsageError: if a symbol or an input is not the models'.
+            UsageError: if a symbol or an input has no such name.
 
         Example:
             >>> import gradus
@@ -521,29 +641,32 @@ class Model:
         max_peak: int | None = None,
         max_parameters: int | None = None,
     ) -> list[Finding]:
-        """Finds what is wrong in the model, or surprises those who ship it, without running it.
+        """Finds what is wrong in the model, or surprises those who ship it.
+
+        The model is not run. A rule that cannot be asked is a `UserWarning`.
+        `docs/lint.md` lists all rules.
 
         Args:
-            dims: numbers for symbols of inputs, by name.
-            shapes: shapes of inputs, by name, as ``Model.infer`` takes them.
-            select: codes or names of rules, or beginnings of codes (``"GR4"``); all rules if there are none.
-            ignore: those of rules that are left out.
-            runtimes: runtimes that must run the model: ``"onnxruntime"``, ``"openvino"``.
-            max_peak: bytes that constants, inputs and values of a run may take at one time.
-            max_parameters: elements that the constants may have.
+            dims: numbers for symbols of the inputs' shapes, by name.
+            shapes: shapes of inputs by name, in place of the declared ones.
+            select: codes or names of rules, or beginnings of codes (`"GR4"`);
+                by default all rules.
+            ignore: codes or names of rules that are left out.
+            runtimes: runtimes that must run the model: `"onnxruntime"`,
+                `"openvino"`.
+            max_peak: maximum bytes of constants, inputs and values at one time.
+            max_parameters: maximum elements of the constants.
 
         Returns:
             The findings, by the code of their rule.
 
         Raises:
-            UsageError: if a rule, a runtime or a symbol is not known.
-
-        Warns:
-            UserWarning: if a rule cannot be asked.
+            UsageError: if a rule, a runtime or a symbol has no such name.
 
         Example:
             >>> import gradus
-            >>> [finding.message for finding in gradus.load("examples/baked.onnx").lint()]
+            >>> model = gradus.load("examples/baked.onnx")
+            >>> [finding.message for finding in model.lint()]
             ['the model runs only if batch == 1']
         """
         rules, limits = (list(select), list(ignore)), (max_peak, max_parameters)
@@ -561,25 +684,36 @@ class Model:
         runs: int = 5,
         seed: int = 1,
     ) -> RuntimeReport:
-        """Runs this model, and another or the same in a runtime, and compares all outputs bit for bit; and each node's results.
+        """Runs a model in a runtime, and compares outputs and each node's results.
 
-        The runtime computes the outputs as it runs the model for everybody. It runs once more with all values asked for; each
-        node's results are compared with the exact ones for the inputs that the runtime gave the node.
+        The runtime computes the outputs as it does for any caller. It runs once
+        more with all values asked for: each node's results are compared with
+        the exact ones for the inputs that the runtime gave the node.
 
         Args:
-            runtime: ``"onnxruntime"``, ``"openvino"``, or ``"paddle"`` for Paddle's programs, which must be installed.
-            other: the model that the runtime runs, read from a file: this one, if none is given.
-            dims, shapes, values, runs, seed: as of :meth:`check`.
+            runtime: `"onnxruntime"`, `"openvino"`, or `"paddle"` for programs
+                of Paddle, which must be installed.
+            other: the model that the runtime runs, opened from a file; by
+                default this one.
+            dims: numbers for symbols of the inputs' shapes, by name.
+            shapes: shapes of inputs by name, in place of the declared ones.
+            values: inputs by name that are the same in all runs.
+            runs: the number of runs that are compared.
+            seed: the seed of the random inputs.
 
         Returns:
-            A report, which is true if no output differs; its nodes are sorted by their difference, the worst first.
+            A report, which is true if no output differs; its nodes are sorted
+            by their difference, the largest first.
 
         Raises:
-            UnsupportedError: if the runtime is not installed or does not run the model, or the model is in no file.
+            UnsupportedError: if the runtime is not installed or does not run
+                the model, or the model is not in a file.
+            UsageError: if the runtime is unknown.
 
         Example:
             >>> import gradus
-            >>> report = gradus.load("examples/heads.onnx").check_in("onnxruntime")
+            >>> model = gradus.load("examples/heads.onnx")
+            >>> report = model.check_in("onnxruntime")
             >>> bool(report), len(report.nodes)
             (True, 14)
         """
@@ -594,39 +728,74 @@ class Model:
         return RuntimeReport(**report)
 
     def save(self, path: str | os.PathLike[str], *, keep_names: bool = False) -> None:
-        """Writes the model as a file of its standard, ONNX or OpenVINO IR (``.xml`` with ``.bin``): the old file or the new one is
-        there at every moment, whole.
+        """Writes the model as a file of its standard.
 
-        All that was read is written as it was, byte for byte, but for what folding changed. Files of constants are copied beside it
-        as ``m.onnx.data``, ``m.onnx.2.data``, … where it is ``m.onnx``, unless they are there. Of a model made by :class:`Graph`, nodes that no output needs are left out.
+        The standard is ONNX, or OpenVINO IR (`.xml` with `.bin`). The old file
+        or the new one is there at every moment, complete. What folding did not
+        change is written byte for byte as it was read. Files of constants are
+        copied next to `m.onnx` as `m.onnx.data`, `m.onnx.2.data`, …, unless
+        they are there. Of a model made by `gradus.Graph`, nodes that no output
+        needs are left out.
 
         Args:
             path: the file.
-            keep_names: copy files of constants with the names that the model gives them: of a stranger's choice, if it is one's.
+            keep_names: copy files of constants under the names that the model
+                gives them, which its author chose.
 
         Raises:
-            FileError: if a file cannot be written, or another has the name of one of constants.
-            UnsupportedError: if the model is of Paddle, or a node of :meth:`Graph.logspace` and its like needs what only a
-                run knows.
+            FileError: if a file cannot be written, or another one has the name
+                of a file of constants.
+            UnsupportedError: if the model is of Paddle, or a node of
+                `gradus.Graph.logspace` and its kin needs what only a run knows.
             GraphError: if the type of an input or output is not known.
+
+        Example:
+            >>> import gradus, os, tempfile
+            >>> model = gradus.load("examples/heads.onnx").fold()
+            >>> path = os.path.join(tempfile.mkdtemp(), "heads.onnx")
+            >>> model.save(path)
+            >>> gradus.load(path)
+            <Model (x) -> (y), 2 nodes>
         """
         self._native.save(path, keep_names)
 
     def to_bytes(self) -> bytes:
-        """The bytes of the ONNX file that :meth:`save` writes; constants in other files stay there.
+        """Returns the bytes of the ONNX file that `gradus.Model.save` writes.
+
+        Constants in other files stay there.
+
+        Returns:
+            The bytes of the file.
+
+        Raises:
+            UnsupportedError: if the model is not of ONNX.
 
         Example:
             >>> import gradus
-            >>> gradus.load(gradus.load("examples/positions.onnx").to_bytes())
+            >>> model = gradus.load("examples/positions.onnx")
+            >>> gradus.load(model.to_bytes())
             <Model (tokens) -> (position_ids, phase, token_count), 6 nodes>
         """
         return self._native.to_bytes()
 
     def explain(self, name: str) -> str:
-        """Explains the shape of a value, in lines of text.
+        """Explains the type and shape of a value by the values it comes from.
+
+        Args:
+            name: the name of a value.
+
+        Returns:
+            Lines of text, one for each value.
 
         Raises:
-            UsageError: if there is no such value.
+            UsageError: if a value has no such name.
+
+        Example:
+            >>> import gradus
+            >>> model = gradus.load("examples/positions.onnx")
+            >>> print(model.explain("seq"))
+            seq: int64[1] = [seq] by node "length" (Shape)
+              tokens: int64[batch, seq] by an input
         """
         return self._native.explain(name)
 
@@ -648,22 +817,34 @@ class Model:
         """Runs the model as far as the wanted values need.
 
         Args:
-            inputs: arrays, tensors that speak DLPack, or numbers and lists, by name; a list of those for a sequence, and
-                a dict for a map. Numbers and lists of Python take the element type that the model declares.
-            outputs: names of the values to give; the outputs of the model if none are named.
-            max_bytes, max_work: limits of this run, in place of those of :func:`load`.
-            timeout: the seconds after which the run fails.
-            expand_functions: run operators by the bodies by which their standard defines them.
-            seed: the seed of operators that draw random numbers and have none of their own, from 0 to 2**64 - 1.
-            accumulate: how products of matrices, convolutions and reductions of floats are added: in float64 or float32,
-                in the order of the elements, or without error.
-            ranges, nonempty, assume: what sizes of inputs must be, as :meth:`infer` assumes it.
+            inputs: arrays, tensors that speak DLPack, or numbers and lists, by
+                name; a list of those for a sequence, and a dict for a map.
+                Numbers and lists of Python take the declared element type.
+            outputs: names of the values to return; by default the outputs.
+            max_bytes: maximum bytes of values at one time; by default the limit
+                of the model.
+            max_work: maximum elements that nodes read, write and multiply; by
+                default the limit of the model.
+            timeout: seconds after which the run fails.
+            expand_functions: run operators by the bodies by which their
+                standard defines them.
+            seed: the seed of operators that draw random numbers and have none
+                of their own, from 0 to 2**64 - 1.
+            accumulate: how products of matrices, convolutions and reductions of
+                floats are added: in float64 or float32, in the order of the
+                elements, or without error.
+            ranges: by symbol, the smallest and the largest number that is
+                assumed; `None` for no largest.
+            nonempty: assume that no size of an input is 0.
+            assume: conditions on symbols that are assumed: `"h % 32 == 0"`.
 
         Returns:
-            Arrays by name; lists of them for sequences, ``None`` for optionals that are empty.
+            Arrays by name; lists of them for sequences, `None` for empty
+            optionals.
 
         Raises:
-            GradusError: of the kind that fits, with its place.
+            UsageError: if an input or a value has no such name.
+            GradusError: if a node fails, with its place.
 
         Example:
             >>> import gradus
@@ -728,21 +909,27 @@ def _unpickled(cls: type[Model], standard: str, files: dict[str, bytes], made: d
 
 
 class ConvertedModel(Model):
-    """The result of :meth:`Model.convert`."""
+    """The result of `gradus.Model.convert`: a model, and a report.
+
+    Attributes:
+        report: the report of the conversion.
+    """
 
     def __init__(self, native: _native.Model, report: ConversionReport) -> None:
         super().__init__(native)
-        #: The report of the conversion.
-        self.report = report
+        self.report: ConversionReport = report
 
 
 class FoldedModel(Model):
-    """The result of :meth:`Model.fold`."""
+    """The result of `gradus.Model.fold`: a model, and a report.
+
+    Attributes:
+        report: the report of the folding.
+    """
 
     def __init__(self, native: _native.Model, report: FoldReport) -> None:
         super().__init__(native)
-        #: The report of the folding.
-        self.report = report
+        self.report: FoldReport = report
 
 
 def load(
@@ -755,23 +942,29 @@ def load(
     """Opens a model.
 
     Args:
-        source: the path of an ONNX model or of an OpenVINO IR (``.xml``, with its ``.bin`` beside it), which is mapped and
-            not read; the bytes of a model; or an ``onnx.ModelProto``.
-        max_bytes: how many bytes values of the model may take at one time, read or computed; 4 GiB by default.
-        max_work: how many elements nodes may read and write, and multiply as matrices; 10^12 by default.
-        timeout: the seconds after which reading the model fails.
+        source: the path of an ONNX model, an OpenVINO IR (`.xml`, with its
+            `.bin`) or a Paddle program, which is mapped and not read; the
+            bytes of a model; or an `onnx.ModelProto`.
+        max_bytes: maximum bytes of values at one time, read or computed; by
+            default 4 GiB.
+        max_work: maximum elements that nodes read, write and multiply; by
+            default 10^12.
+        timeout: seconds after which reading fails.
 
     Returns:
         The model.
 
     Raises:
         FileError: if the file cannot be read.
-        FormatError, GraphError, UnsupportedError: if it is no model.
+        FormatError: if the bytes are not a model.
+        GraphError: if the graph is not well formed.
+        UnsupportedError: if the format is not supported.
 
     Example:
         >>> import gradus
-        >>> {name: str(of) for name, of in gradus.load("examples/positions.onnx").inputs.items()}
-        {'tokens': 'int64[batch, seq]'}
+        >>> model = gradus.load("examples/positions.onnx")
+        >>> print(model.inputs["tokens"])
+        int64[batch, seq]
     """
     return Model(_native._load(source, (max_bytes, max_work, timeout)))
 
@@ -819,20 +1012,30 @@ def check(
     runs: int = 5,
     seed: int = 1,
 ) -> CheckReport | RuntimeReport:
-    """Runs two models on the same random inputs, or a model in a runtime, and compares all outputs bit for bit.
+    """Compares two models, or a model and a runtime, on random inputs.
+
+    All outputs are compared bit for bit.
 
     Args:
-        a: the model whose results are wanted: a :class:`Model`, or what :func:`load` opens.
-        b: the model to compare; with ``with_``, the one that the runtime runs, which is ``a`` if none is given.
-        with_: ``"onnxruntime"``, ``"openvino"`` or ``"paddle"``: the program that runs the second model. Without it, Gradus does.
-        dims, shapes, values, runs, seed: as of :meth:`Model.check`.
+        a: the model whose results are wanted: a `gradus.Model`, or a source
+            that `gradus.load` opens.
+        b: the model to compare; with `with_`, the one that the runtime
+            runs, by default `a`.
+        with_: the program that runs the second model: `"onnxruntime"`,
+            `"openvino"` or `"paddle"`; by default Gradus.
+        dims: numbers for symbols of the inputs' shapes, by name.
+        shapes: shapes of inputs by name, in place of the declared ones.
+        values: inputs by name that are the same in all runs.
+        runs: the number of runs that are compared.
+        seed: the seed of the random inputs.
 
     Returns:
-        The report of :meth:`Model.check`, or with ``with_`` that of :meth:`Model.check_in`. It is true if nothing differs.
+        The report of `gradus.Model.check`, or with `with_` that of
+        `gradus.Model.check_in`. It is true if nothing differs.
 
     Raises:
-        UsageError: if there are neither a second model nor a runtime.
-        GradusError: what these methods raise.
+        UsageError: if neither a second model nor a runtime is given.
+        GradusError: if a model fails in a run.
 
     Example:
         >>> import gradus
@@ -857,21 +1060,29 @@ def prove(
     seconds: float = 30,
     seed: int = 1,
 ) -> ProofReport:
-    """Proves that two models return the same bits for all inputs and sizes, or finds inputs for which they do not.
+    """Proves that two models return the same bits for all inputs and sizes.
+
+    Where there is no proof, runs look for inputs for which they differ.
 
     Args:
-        a, b: the models: :class:`Model`, or what :func:`load` opens.
-        dims, shapes, seconds, seed: as of :meth:`Model.prove`.
+        a: a `gradus.Model`, or a source that `gradus.load` opens.
+        b: the other model, alike.
+        dims: numbers for symbols of the inputs' shapes, by name.
+        shapes: shapes of inputs by name, in place of the declared ones.
+        seconds: the time of the runs that look for a difference.
+        seed: the seed of the random inputs of these runs.
 
     Returns:
-        The report of :meth:`Model.prove`, which is true if the models are proved to be the same.
+        The report of `gradus.Model.prove`, which is true if the models are
+        proved to be the same.
 
     Raises:
-        UsageError: if a symbol or an input is not the models'.
+        UsageError: if a symbol or an input has no such name.
 
     Example:
         >>> import gradus
-        >>> bool(gradus.prove("examples/heads.onnx", "examples/heads.onnx"))
+        >>> model = "examples/heads.onnx"
+        >>> bool(gradus.prove(model, model))
         True
     """
     return _opened(a).prove(_opened(b), dims, shapes=shapes, seconds=seconds, seed=seed)

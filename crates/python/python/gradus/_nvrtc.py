@@ -10,7 +10,7 @@ import pathlib
 
 @functools.cache
 def load() -> None:
-    """Loads NVRTC from the packages ``nvidia-cuda-nvrtc``, which PyTorch and CuPy bring, so that it is found by its name.
+    """Loads NVRTC from the packages `nvidia-cuda-nvrtc`, which PyTorch and CuPy bring, so that it is found by its name.
 
     Where there is none, nothing happens: the system may have one.
     """

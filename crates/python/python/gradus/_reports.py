@@ -12,64 +12,73 @@ __all__ = ["ConversionNote", "ConversionReport", "FoldReport", "Kept"]
 
 @dataclass(frozen=True)
 class Kept:
-    """A node that computes shapes and stayed when a model was folded."""
+    """A node that computes shapes and remains in a folded model.
 
-    #: The node in words: ``node "length"``.
+    Attributes:
+        node: the node in words: `node "length"`.
+        operator: its operator.
+        reason: why it remains.
+    """
+
     node: str
-    #: Its operator.
     operator: str
-    #: Why it stayed.
     reason: str
 
 
 @dataclass(frozen=True)
 class FoldReport:
-    """The changes that folding made to a model."""
+    """The changes that folding made to a model.
 
-    #: By operator: how many nodes there were in all graphs of the model, and how many there are.
+    Attributes:
+        operators: by operator, the number of nodes before and after, in all
+            graphs of the model.
+        constants: the number of constants that were added.
+        constant_bytes: their bytes.
+        dropped: the number of constants that nothing reads any more.
+        inlined: the number of branches in place of If, and of Loops of one
+            iteration.
+        declared: the number of types that were added or made more precise.
+        weights: nodes that read a weight which was computed and is now a
+            constant: runtimes may pack it, and choose another kernel.
+        kept: nodes that compute shapes and remain.
+        assumptions: conditions under which the folded model is the same:
+            the place, and a sentence.
+        problems: contradictions in the model: the place, and a sentence.
+        verified: the numbers of random sizes and of values whose shapes
+            were the same; `None` for `verify=False`.
+        ran: the numbers of runs on random inputs and of elements that were
+            compared; `None` if the model could not be run.
+        sizes: the sizes of these runs: `"1"`, `"unequal"`, `"n = 0"`.
+        not_compared: why outputs were not compared, if they were not.
+        measured: for rules that change floats: the number that was
+            compared, and their largest difference in units in the last
+            place and as a part of the largest float.
+        measured_outputs: the same of each output, by name.
+        differing: outputs that ONNX Runtime computes differently for the
+            folded model; `None` if it was not asked.
+    """
+
     operators: dict[str, tuple[int, int]]
-    #: Constants that were added.
     constants: int
-    #: Bytes of these.
     constant_bytes: int
-    #: Constants that went, because nothing reads them any more.
     dropped: int
-    #: Conditions that were known, so that the branch stands in place of If, and Loops of one iteration.
     inlined: int
-    #: Types of values that were added, or that say more than before.
     declared: int
-    #: Nodes that read a weight which was computed and is a constant now: runtimes may pack it, and
-    #: choose another kernel.
     weights: list[str]
-    #: Nodes that compute shapes and stayed.
     kept: list[Kept]
-    #: Conditions under which the folded model is the same: where each was assumed, and a sentence.
     assumptions: list[tuple[str, str]]
-    #: Contradictions in the model: the place, and a sentence.
     problems: list[tuple[str, str]]
-    #: Random numbers that symbols stood for, and values that were the same before and after;
-    #: ``None`` for ``verify=False``.
     verified: tuple[int, int] | None = None
-    #: Runs of both models on random inputs, and elements of outputs that were compared;
-    #: ``None`` if the model could not be run.
     ran: tuple[int, int] | None = None
-    #: The sizes of these runs: ``"1"``, ``"unequal"``, ``"n = 0"``.
     sizes: list[str] = field(default_factory=list)
-    #: Why outputs were not compared, if they were not.
     not_compared: str | None = None
-    #: Floats of a run on random inputs that were compared, and their largest difference, in units
-    #: in the last place and as a part of the largest float; ``None`` if no rule may change floats,
-    #: or no run was possible.
     measured: tuple[int, int, float] | None = None
-    #: The same of each output, by name.
     measured_outputs: dict[str, tuple[int, int, float]] = field(default_factory=dict)
-    #: Outputs that ONNX Runtime computes otherwise of the folded model; ``None`` if it was not
-    #: asked for.
     differing: list[OutputCheck] | None = None
 
     @property
     def nodes(self) -> tuple[int, int]:
-        """The number of nodes before and after."""
+        """The numbers of nodes before and after."""
         counts = self.operators.values()
         return sum(before for before, _ in counts), sum(after for _, after in counts)
 
@@ -92,34 +101,41 @@ class FoldReport:
 
 @dataclass(frozen=True)
 class ConversionNote:
-    """A node whose meaning a conversion does not keep bit for bit."""
+    """A node that a conversion does not keep bit for bit.
 
-    #: The node in words: ``node "pos"``.
+    Attributes:
+        node: the node in words: `node "pos"`.
+        operator: its operator, as its standard names it: `onnx Range-11`.
+        kept: the exception to exactness: `"rounding"` or `"edge cases"`.
+        why: the reason, a sentence.
+    """
+
     node: str
-    #: Its operator, as its standard names it: ``onnx Range-11``.
     operator: str
-    #: The exception to exactness: ``"rounding"`` or ``"edge cases"``.
     kept: str
-    #: Why, in a sentence.
     why: str
 
 
 @dataclass(frozen=True)
 class ConversionReport:
-    """The report of a conversion."""
+    """The report of a conversion.
 
-    #: Nodes that were converted, those of inner graphs included.
+    Attributes:
+        nodes: the number of nodes, those of inner graphs included.
+        notes: the nodes that are not kept bit for bit.
+        lost: facts about the model that the other format cannot express.
+        ran: the numbers of runs on random inputs, of elements that are the
+            same bits, and of outputs of which only types were compared;
+            `None` if there was no run.
+        sizes: the sizes of these runs: `"1"`, `"unequal"`, `"n = 0"`.
+        not_compared: why outputs were not compared, if they were not.
+    """
+
     nodes: int
-    #: Nodes that are not kept bit for bit; all others are.
     notes: list[ConversionNote]
-    #: Facts about the model that the other format cannot express.
     lost: list[str]
-    #: Runs of both models on random inputs, elements of outputs that are the same bits, and outputs
-    #: of which only types were compared, as nodes are not exact; ``None`` if there was no run.
     ran: tuple[int, int, int] | None = None
-    #: The sizes of these runs: ``"1"``, ``"unequal"``, ``"n = 0"``.
     sizes: list[str] = field(default_factory=list)
-    #: Why outputs were not compared, if they were not.
     not_compared: str | None = None
 
     @property

@@ -1,4 +1,4 @@
-"""Programs that run models, as :meth:`gradus.Model.check_in` and ``gradus check --with`` call them."""
+"""Programs that run models, for `gradus.Model.check_in` and `gradus check --with`."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ class Runtime(Protocol):
     """A program that runs models."""
 
     def run(self, model: str | os.PathLike[str], inputs: dict[str, Any], values: list[str]) -> list[Any]:
-        """The values of these names, and ``None`` for each that the program does not show."""
+        """The values of these names, and `None` for each that the program does not show."""
         ...
 
 
 def find(name: str) -> Runtime:
-    """The runtime of a name of ``RUNTIMES``; ``"plain onnxruntime"`` is one that optimises nothing."""
+    """The runtime of a name of `RUNTIMES`; `"plain onnxruntime"` is one that optimises nothing."""
     runtimes: dict[str, Callable[[], Runtime]] = {
         "onnxruntime": OnnxRuntime,
         "plain onnxruntime": lambda: OnnxRuntime(optimises=False),
@@ -128,7 +128,7 @@ def _key(port: Any) -> tuple[str, int]:
 
 
 class Paddle:
-    """Paddle on the processor, which runs its own programs: ``.json`` or ``.pdmodel``, with ``.pdiparams`` beside."""
+    """Paddle on the processor, which runs its own programs: `.json` or `.pdmodel`, with `.pdiparams` beside."""
 
     def __init__(self) -> None:
         self._library: Any = importlib.import_module("paddle")

@@ -34,22 +34,25 @@ def shape(
     out: np.ndarray[Any, Any] | None = None,
     device: str | None = None,
 ) -> np.ndarray[Any, Any]:
-    """The shape of an array, or a window of it, as an array of one axis.
+    """Returns the shape of an array, or part of it, as an array.
+
+    Source: ONNX Shape-15; `start` and `end` are clamped to the rank.
 
     Args:
         a: an array, a tensor of any library, or nested lists.
-        start: the first axis; below zero, counted from the end.
-        end: the axis before which the window ends; ``None`` stands for the end.
+        start: the first axis; a negative one counts from the end.
+        end: the axis after the last one; `None` stands for the rank.
         dtype: the element type of the result.
-        out: an array to write the result into.
-        device: ``"cpu"``.
+        out: an array to write into.
+        device: `"cpu"`.
 
     Returns:
-        The sizes of axes ``start`` to ``end``, of shape ``(number of these axes,)``. Both bounds are clamped to the
-        rank (ONNX Shape-15).
+        The sizes of axes `start` to `end`, an array of one axis.
 
     Raises:
-        DTypeError, ShapeError: if ``out`` does not fit.
+        DTypeError: if `out` has another element type.
+        ShapeError: if `out` has another shape.
+        UnsupportedError: if `device` is another one.
 
     Example:
         >>> import gradus, numpy as np
@@ -68,25 +71,30 @@ def size(
     out: np.ndarray[Any, Any] | None = None,
     device: str | None = None,
 ) -> np.ndarray[Any, Any]:
-    """The number of elements of an array, or along some of its axes, as an array without axes.
+    """Returns the number of elements of an array, as an array of shape `()`.
+
+    Source: ONNX Size-1, and NumPy 2.4, `numpy.size`, for axes.
 
     Args:
         a: an array, a tensor of any library, or nested lists.
-        axis: an axis or several; ``None`` stands for all.
+        axis: an axis or several; `None` stands for all.
         dtype: the element type of the result.
-        out: an array to write the result into.
-        device: ``"cpu"``.
+        out: an array to write into.
+        device: `"cpu"`.
 
     Returns:
-        The product of the sizes, of shape ``()``.
+        The product of the sizes, an array of shape `()`.
 
     Raises:
-        IndexError: if there is no such axis.
-        DTypeError, ShapeError: if ``out`` does not fit.
+        IndexError: if an axis is out of range.
+        DTypeError: if `out` has another element type.
+        ShapeError: if `out` has another shape.
+        UnsupportedError: if `device` is another one.
 
     Example:
         >>> import gradus, numpy as np
-        >>> gradus.size(np.zeros((2, 3, 4))), gradus.size(np.zeros((2, 3, 4)), axis=-1)
+        >>> x = np.zeros((2, 3, 4))
+        >>> gradus.size(x), gradus.size(x, axis=-1)
         (array(24), array(4))
     """
     dims = _dims(a)

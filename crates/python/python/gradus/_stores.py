@@ -26,7 +26,7 @@ def _length(name: str, length: int) -> int:
 
 
 def to_zarr(planned: Plan, store: Any, *, chunks: int = _CHUNK, **options: Any) -> Any:
-    """:meth:`gradus.plan.Plan.to_zarr`."""
+    """Writes a plan into an array of Zarr: `gradus.plan.Plan.to_zarr`."""
     import zarr
 
     chunks = _length("chunks", chunks)
@@ -41,7 +41,7 @@ def to_zarr(planned: Plan, store: Any, *, chunks: int = _CHUNK, **options: Any) 
 def to_parquet(
     planned: Plan, path: str | os.PathLike[str], *, column: str = "values", rows: int = _CHUNK, **options: Any
 ) -> None:
-    """:meth:`gradus.plan.Plan.to_parquet`."""
+    """Writes a plan into a file of Parquet: `gradus.plan.Plan.to_parquet`."""
     import pyarrow as pa  # type: ignore[import-untyped]
     import pyarrow.parquet as pq  # type: ignore[import-untyped]
 

@@ -10,7 +10,7 @@ _NAME = re.compile(r"'(?:[^']|'')*'|[^\W\d][\w$.:]*|\$[\w$.:]*")
 
 
 def expression(text: str, symbols: list[str], integers: set[str]) -> Any:
-    """The expression that ``text`` prints, with symbols that are integers, from 0 on but for those in ``integers``."""
+    """The expression that `text` prints, with symbols that are integers, from 0 on but for those in `integers`."""
     import sympy  # type: ignore[import-untyped,unused-ignore]
 
     sizes = {name: sympy.Symbol(name, integer=True, nonnegative=True) for name in symbols}

@@ -1,7 +1,9 @@
-"""Arrays larger than memory, and many models: dask arrays whose chunks are written from a plan, and bags of models.
+"""Arrays larger than memory, and many models, on the workers of dask.
 
-Chunks have the bits of the whole, however they are cut and wherever they are made: a task holds a plan of a few hundred bytes
-and two indices. They run on dask's local scheduler, or on a ``distributed`` cluster whose workers have this package.
+Chunks are written from a plan and have the bits of the whole, however
+they are cut and wherever they are computed: a task holds a plan of a
+few hundred bytes and two indices. Tasks run on dask's local scheduler,
+or on a `distributed` cluster whose workers have this package.
 """
 
 from __future__ import annotations
@@ -51,18 +53,20 @@ def _chunk(ends: tuple[int, int], planned: plan.Plan) -> _np.ndarray[Any, Any]:
 
 
 def from_plan(planned: plan.Plan, chunks: Chunks = "auto") -> da.Array:
-    """The elements of a plan.
+    """Makes a dask array of the elements of a plan.
 
     Args:
-        planned: a plan of :mod:`gradus.plan`, or a part of one.
-        chunks: how many elements a chunk has, or all chunks, as dask takes them.
+        planned: a plan of `gradus.plan`, or a part of one.
+        chunks: the number of elements of a chunk, or all chunks, as dask
+            takes them.
 
     Returns:
         A dask array of one axis.
 
     Example:
         >>> import gradus
-        >>> gradus.dask.from_plan(gradus.plan.arange(10)[::3], chunks=2).compute()
+        >>> plan = gradus.plan.arange(10)[::3]
+        >>> gradus.dask.from_plan(plan, chunks=2).compute()
         array([0, 3, 6, 9])
     """
     cut = normalize_chunks(chunks, (len(planned),), dtype=planned.dtype)
@@ -93,7 +97,19 @@ def _between(
 
 
 def arange(*arguments: Any, chunks: Chunks = "auto", **keywords: Any) -> da.Array:
-    """:func:`gradus.arange` in chunks; arguments as of :func:`gradus.plan.arange`.
+    """Makes `gradus.arange` in chunks.
+
+    Args:
+        *arguments: arguments of `gradus.plan.arange`.
+        chunks: the number of elements of a chunk, or all chunks, as dask
+            takes them.
+        **keywords: keyword arguments of `gradus.plan.arange`.
+
+    Returns:
+        A dask array of one axis.
+
+    Raises:
+        GradusError: if `gradus.plan.arange` does.
 
     Example:
         >>> import gradus
@@ -113,27 +129,87 @@ def linspace(
     dtype: Any = None,
     **keywords: Any,
 ) -> Any:
-    """:func:`gradus.linspace` in chunks; arguments in the order of ``dask.array.linspace``, others as of
-    :func:`gradus.plan.linspace`. Ends may be arrays, of few elements: each pair of them is a plan.
+    """Makes `gradus.linspace` in chunks.
+
+    Source: `dask.array.linspace`, for the order of arguments.
+
+    Args:
+        start: the first end: a number, or an array of few elements; each
+            pair of ends is a plan.
+        stop: the other end, alike.
+        num: the number of samples.
+        endpoint: include `stop` as the last sample.
+        retstep: also return the distance of neighbours.
+        chunks: the number of elements of a chunk, or all chunks, as dask
+            takes them.
+        dtype: the element type, as in `gradus.linspace`.
+        **keywords: further arguments of `gradus.plan.linspace`.
 
     Returns:
-        A dask array of one axis, before those of the ends, which are not cut; with ``retstep``, a pair of it and the distance of
-        neighbours.
+        A dask array of one axis, followed by those of the ends, which are
+        not cut; with `retstep`, a pair of it and the distance.
+
+    Raises:
+        GradusError: if `gradus.plan.linspace` does.
 
     Example:
         >>> import gradus
-        >>> gradus.dask.linspace(0, 1, 5, True, False, 2, "float32").compute()
-        array([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float32)
+        >>> gradus.dask.linspace(0, 1, 5, chunks=2).compute()
+        array([0.  , 0.25, 0.5 , 0.75, 1.  ])
     """
     made = _between(plan.linspace, start, stop, (num, endpoint, dtype), keywords, chunks)
     return (made, _types.step(start, stop, num, endpoint)) if retstep else made
 
 
 def logspace(start: Any, stop: Any, *arguments: Any, chunks: Chunks = "auto", **keywords: Any) -> da.Array:
-    """:func:`gradus.logspace` in chunks; arguments as of :func:`gradus.plan.logspace`, and ends as of :func:`linspace`."""
+    """Makes `gradus.logspace` in chunks.
+
+    Args:
+        start: the first exponent: a number, or an array of few elements;
+            each pair of ends is a plan.
+        stop: the last exponent, alike.
+        *arguments: further arguments of `gradus.plan.logspace`.
+        chunks: the number of elements of a chunk, or all chunks, as dask
+            takes them.
+        **keywords: keyword arguments of `gradus.plan.logspace`.
+
+    Returns:
+        A dask array of one axis, followed by those of the ends, which are
+        not cut.
+
+    Raises:
+        GradusError: if `gradus.plan.logspace` does.
+
+    Example:
+        >>> import gradus
+        >>> gradus.dask.logspace(0, 3, 4, chunks=2).compute()
+        array([   1.,   10.,  100., 1000.])
+    """
     return _between(plan.logspace, start, stop, arguments, keywords, chunks)
 
 
 def geomspace(start: Any, stop: Any, *arguments: Any, chunks: Chunks = "auto", **keywords: Any) -> da.Array:
-    """:func:`gradus.geomspace` in chunks; arguments as of :func:`gradus.plan.geomspace`, and ends as of :func:`linspace`."""
+    """Makes `gradus.geomspace` in chunks.
+
+    Args:
+        start: the first end: a number, or an array of few elements; each
+            pair of ends is a plan.
+        stop: the other end, alike.
+        *arguments: further arguments of `gradus.plan.geomspace`.
+        chunks: the number of elements of a chunk, or all chunks, as dask
+            takes them.
+        **keywords: keyword arguments of `gradus.plan.geomspace`.
+
+    Returns:
+        A dask array of one axis, followed by those of the ends, which are
+        not cut.
+
+    Raises:
+        GradusError: if `gradus.plan.geomspace` does.
+
+    Example:
+        >>> import gradus
+        >>> gradus.dask.geomspace(1, 8, 4, chunks=2).compute()
+        array([1., 2., 4., 8.])
+    """
     return _between(plan.geomspace, start, stop, arguments, keywords, chunks)

@@ -1,10 +1,7 @@
-"""The exceptions of Gradus: one for each kind of error, each of them also one of Python's own.
+"""The exceptions of Gradus: one for each kind of error.
 
-Every one has the attributes
-
-- ``message``: what is wrong, in one sentence;
-- ``location``: where, as a :class:`Location`: the file, the position in it, and the nodes from the outermost inwards;
-- ``got`` and ``wanted``: what was found and what was expected, each ``None`` where the error is not about one value.
+Each is also an exception of Python: a `ValueError`, an `OSError`, …
+`message`, `location`, `got` and `wanted` are attributes.
 
 Example:
     >>> import gradus
@@ -39,20 +36,33 @@ __all__ = [
 
 
 class Location(NamedTuple):
-    """The location of an error."""
+    """The location of an error.
 
-    #: The file's path, as it was given.
+    Attributes:
+        file: the file's path, as it was given.
+        position: the position in the file: `byte 17`, or
+            `line 3, column 5`.
+        nodes: nodes, the outermost first: `node "pos" (onnx Range-11)`.
+    """
+
     file: str | None = None
-    #: The position in the file: ``byte 17``, or ``line 3, column 5``.
     position: str | None = None
-    #: Nodes, the outermost first: ``node "pos" (onnx Range-11)``.
     nodes: tuple[str, ...] = ()
 
 
 class GradusError(Exception):
-    """The base of all errors of Gradus."""
+    """The base of all errors of Gradus.
 
-    kind = ""
+    Attributes:
+        kind: the kind of error: `"usage"`, `"shape"`, …
+        message: the error in one sentence, without its location.
+        location: where it occurred.
+        got: the value that was found; `None` if the error is not about one
+            value.
+        wanted: what was expected instead.
+    """
+
+    kind: str = ""
 
     def __init__(
         self,
@@ -63,14 +73,28 @@ class GradusError(Exception):
         wanted: str | None = None,
     ) -> None:
         super().__init__(message if text is None else text)
-        self.message = message
-        self.location = location
-        self.got = got
-        self.wanted = wanted
+        self.message: str = message
+        self.location: Location = location
+        self.got: str | None = got
+        self.wanted: str | None = wanted
 
     @classmethod
     def mismatch(cls, what: str, got: object, wanted: object) -> Self:
-        """The error "*what* is *got*, expected *wanted*", with both as fields."""
+        """Makes the error "*what* is *got*, expected *wanted*".
+
+        Args:
+            what: the name of the value.
+            got: the value.
+            wanted: what is expected.
+
+        Returns:
+            The error, with both as fields.
+
+        Example:
+            >>> from gradus.errors import ShapeError
+            >>> print(ShapeError.mismatch("rank", 2, 3))
+            rank is 2, expected 3
+        """
         return cls(f"{what} is {got}, expected {wanted}", got=str(got), wanted=str(wanted))
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -78,19 +102,19 @@ class GradusError(Exception):
 
 
 class UsageError(GradusError, ValueError):
-    """Something was asked for that does not exist or does not fit together."""
+    """A name is unknown, or arguments do not go together."""
 
     kind = "usage"
 
 
 class FileError(GradusError, OSError):
-    """The operating system refused: a file is missing, unreadable, unwritable."""
+    """The operating system refuses: a file is missing or cannot be written."""
 
     kind = "io"
 
 
 class FormatError(GradusError, ValueError):
-    """Bytes or text are not what their format says."""
+    """Bytes or text do not have the syntax of their format."""
 
     kind = "syntax"
 
@@ -102,37 +126,37 @@ class GraphError(GradusError, ValueError):
 
 
 class DTypeError(GradusError, TypeError):
-    """An element type, or a kind of value, is not one that is allowed here."""
+    """An element type, or a kind of value, is not allowed here."""
 
     kind = "type"
 
 
 class ShapeError(GradusError, ValueError):
-    """A shape is not one that is allowed here."""
+    """A shape is not allowed here."""
 
     kind = "shape"
 
 
 class ArgumentError(GradusError, ValueError):
-    """A value is not one that is allowed here."""
+    """A value is not allowed here."""
 
     kind = "value"
 
 
 class LimitError(GradusError, MemoryError):
-    """Something is larger than the limits that are set."""
+    """A limit is exceeded."""
 
     kind = "limit"
 
 
 class UnsupportedError(GradusError, NotImplementedError):
-    """Valid, but not done by Gradus."""
+    """The request is valid, but Gradus does not support it."""
 
     kind = "unsupported"
 
 
 class InternalError(GradusError, RuntimeError):
-    """Gradus panicked, which is a bug: please report it, with the call and the model."""
+    """Gradus panicked, which is a bug: please report the call and the model."""
 
     kind = "internal"
 

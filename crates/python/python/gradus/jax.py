@@ -1,10 +1,11 @@
-"""``arange``, ``linspace``, ``logspace`` and ``geomspace`` with the signatures, defaults and errors of ``jax.numpy``, with 64-bit
-types enabled.
+"""Sequences with the signatures, defaults and errors of `jax.numpy`.
 
-Results are arrays that ``jax.dlpack.from_dlpack`` takes in. Elements are exact, rounded once. As in JAX, integers of
-``linspace`` are rounded down, and those of ``logspace`` toward zero.
+64-bit types are enabled. Results are arrays that
+`jax.dlpack.from_dlpack` reads. Elements are exact, rounded once. As in
+JAX, integers of `linspace` are rounded down, and those of `logspace`
+toward zero.
 
-Source: JAX 0.10, ``jax/_src/numpy/lax_numpy.py`` and ``array_creation.py``.
+Source: JAX 0.10, `jax/_src/numpy/lax_numpy.py` and `array_creation.py`.
 """
 
 from __future__ import annotations
@@ -36,10 +37,21 @@ def arange(
     device: Any = None,
     out_sharding: Any = None,
 ) -> Array:
-    """``jax.numpy.arange([start,] stop[, step])``.
+    """Returns `jax.numpy.arange([start,] stop[, step])`, exactly.
+
+    Args:
+        start: the first element, or the stop if it is the only number.
+        stop: the end, which is not an element.
+        step: the distance of neighbours; by default 1.
+        dtype: the element type; by default int64 or float64.
+        device: `"cpu"`.
+        out_sharding: `None`, as arrays are on the CPU.
+
+    Returns:
+        An array of one axis.
 
     Raises:
-        ValueError: of a step of zero, of bounds that are not finite.
+        ValueError: if the step is zero, or a bound is not finite.
 
     Example:
         >>> import gradus
@@ -69,10 +81,29 @@ def linspace(
     *,
     device: Any = None,
 ) -> Any:
-    """``jax.numpy.linspace``: integers are rounded down.
+    """Returns `jax.numpy.linspace`, exactly; integers are rounded down.
+
+    Args:
+        start: the first end, a number or an array.
+        stop: the other end.
+        num: the number of samples.
+        endpoint: include `stop` as the last sample.
+        retstep: also return the distance of neighbours.
+        dtype: the element type; by default float64.
+        axis: the axis of the samples, if an end is an array.
+        device: `"cpu"`.
+
+    Returns:
+        An array; with `retstep`, a pair of it and the distance.
 
     Raises:
-        ValueError: of a negative number of samples, of integers that their type cannot hold.
+        ValueError: if `num` is negative, or an integer type does not hold
+            an element.
+
+    Example:
+        >>> import gradus
+        >>> gradus.jax.linspace(0, 1, 5)
+        array([0.  , 0.25, 0.5 , 0.75, 1.  ])
     """
     _check(device)
     return _numpy.linspace(start, stop, num, endpoint, retstep, _dtype(dtype), axis)
@@ -81,18 +112,52 @@ def linspace(
 def logspace(
     start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None, axis: int = 0
 ) -> Array:
-    """``jax.numpy.logspace``.
+    """Returns `jax.numpy.logspace`, exactly.
+
+    Args:
+        start: the first exponent, a number or an array.
+        stop: the last exponent.
+        num: the number of samples.
+        endpoint: include `stop` as the last exponent.
+        base: the base, a number or an array.
+        dtype: the element type; by default float64.
+        axis: the axis of the samples, if an argument is an array.
+
+    Returns:
+        An array; integers are rounded toward zero.
 
     Raises:
-        ValueError: of a negative number of samples, of integers that their type cannot hold.
+        ValueError: if `num` is negative, or an integer type does not hold
+            an element.
+
+    Example:
+        >>> import gradus
+        >>> gradus.jax.logspace(0, 3, 4)
+        array([   1.,   10.,  100., 1000.])
     """
     return _numpy.logspace(start, stop, num, endpoint, base, _dtype(dtype), axis)
 
 
 def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Array:
-    """``jax.numpy.geomspace``.
+    """Returns `jax.numpy.geomspace`, exactly.
+
+    Args:
+        start: the first end, a number or an array.
+        stop: the other end.
+        num: the number of samples.
+        endpoint: include `stop` as the last sample.
+        dtype: the element type; by default float64.
+        axis: the axis of the samples, if an end is an array.
+
+    Returns:
+        An array; integers are rounded toward zero.
 
     Raises:
-        ValueError: of ends that are zero, of a negative number of samples.
+        ValueError: if an end is zero, or `num` is negative.
+
+    Example:
+        >>> import gradus
+        >>> gradus.jax.geomspace(1, 8, 4)
+        array([1., 2., 4., 8.])
     """
     return _numpy.geomspace(start, stop, num, endpoint, _dtype(dtype), axis)

@@ -1,10 +1,12 @@
-"""``arange``, ``linspace``, ``logspace``, ``geomspace``, ``shape`` and ``size`` with NumPy's signatures, defaults, casts and errors.
+"""Sequences with NumPy's signatures, defaults, casts and errors.
 
-Elements are exact, rounded once; where NumPy rounds otherwise, the result is NumPy's up to that: integers of ``linspace``
-are rounded down, and integers of ``logspace`` and ``geomspace`` toward zero. For NumPy's own bits there is
-``profile="numpy"`` of the functions of :mod:`gradus`.
+Elements are exact, rounded once; where NumPy rounds differently, the
+result is NumPy's up to that: integers of `linspace` are rounded down,
+and integers of `logspace` and `geomspace` toward zero.
+`profile="numpy"` of `gradus.linspace` and its kin predicts NumPy's own
+bits.
 
-Source: NumPy 2.4, ``numpy._core.function_base`` and ``numpy.arange``.
+Source: NumPy 2.4, `numpy._core.function_base` and `numpy.arange`.
 """
 
 from __future__ import annotations
@@ -47,13 +49,32 @@ def arange(
     device: Any = None,
     like: Any = None,
 ) -> Array:
-    """``numpy.arange([start,] stop[, step,], dtype=None)``.
+    """Returns `numpy.arange([start,] stop[, step,], dtype=None)`, exactly.
+
+    Args:
+        *numbers: start, stop, step and dtype by position; the stop alone.
+        start: the first element; by default 0.
+        stop: the end, which is not an element.
+        step: the distance of neighbours; by default 1.
+        dtype: the element type; by default NumPy's choice.
+        device: `"cpu"`.
+        like: `None`, as arrays are NumPy's own.
+
+    Returns:
+        An array of one axis.
 
     Raises:
-        ZeroDivisionError: of a step of zero.
-        TypeError: if there is no stop.
-        ValueError: of NaN and infinities.
-        OverflowError: if the integer type does not hold the first two elements.
+        ZeroDivisionError: if the step is zero.
+        TypeError: if the stop is missing, or an argument is given twice.
+        ValueError: if an argument is NaN or infinite, or `device` is
+            another one.
+        OverflowError: if the integer type does not hold the first two
+            elements.
+
+    Example:
+        >>> import gradus
+        >>> gradus.numpy.arange(1, 2, 0.25)
+        array([1.  , 1.25, 1.5 , 1.75])
     """
     _check(device, like)
     if len(numbers) == 1 and stop is None:
@@ -91,10 +112,29 @@ def linspace(
     *,
     device: Any = None,
 ) -> Any:
-    """``numpy.linspace``: integers are rounded down.
+    """Returns `numpy.linspace`, exactly; integers are rounded down.
+
+    Args:
+        start: the first end, a number or an array.
+        stop: the other end.
+        num: the number of samples.
+        endpoint: include `stop` as the last sample.
+        retstep: also return the distance of neighbours.
+        dtype: the element type; by default NumPy's choice.
+        axis: the axis of the samples, if an end is an array.
+        device: `"cpu"`.
+
+    Returns:
+        An array; with `retstep`, a pair of it and the distance.
 
     Raises:
-        ValueError: of a negative number of samples, of NaN, of integers that their type cannot hold.
+        ValueError: if `num` is negative, an end is NaN, or an integer type
+            does not hold an element.
+
+    Example:
+        >>> import gradus
+        >>> gradus.numpy.linspace(-1, 1, 4, dtype=int)
+        array([-1, -1,  0,  1])
     """
     _check(device)
     num = _samples(num)
@@ -131,19 +171,53 @@ def _floors(start: Array, stop: Array, num: int, endpoint: bool, dtype: Any, axi
 def logspace(
     start: Any, stop: Any, num: Any = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None, axis: int = 0
 ) -> Array:
-    """``numpy.logspace``.
+    """Returns `numpy.logspace`, exactly.
+
+    Args:
+        start: the first exponent, a number or an array.
+        stop: the last exponent.
+        num: the number of samples.
+        endpoint: include `stop` as the last exponent.
+        base: the base, a number or an array.
+        dtype: the element type; by default NumPy's choice.
+        axis: the axis of the samples, if an argument is an array.
+
+    Returns:
+        An array; integers are rounded toward zero.
 
     Raises:
-        ValueError: of a negative number of samples, of NaN, of integers that their type cannot hold.
+        ValueError: if `num` is negative, an end is NaN, or an integer type
+            does not hold an element.
+
+    Example:
+        >>> import gradus
+        >>> gradus.numpy.logspace(0, 1, 4, base=1000, dtype=int)
+        array([   1,   10,  100, 1000])
     """
     return _native.logspace(start, stop, _samples(num), endpoint, base, dtype, axis)
 
 
 def geomspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Array:
-    """``numpy.geomspace``.
+    """Returns `numpy.geomspace`, exactly.
+
+    Args:
+        start: the first end, a number or an array.
+        stop: the other end.
+        num: the number of samples.
+        endpoint: include `stop` as the last sample.
+        dtype: the element type; by default NumPy's choice.
+        axis: the axis of the samples, if an end is an array.
+
+    Returns:
+        An array; integers are rounded toward zero.
 
     Raises:
-        ValueError: of ends that are zero, of a negative number of samples.
+        ValueError: if an end is zero, or `num` is negative.
+
+    Example:
+        >>> import gradus
+        >>> gradus.numpy.geomspace(1, 1000, 4, dtype=int)
+        array([   1,   10,  100, 1000])
     """
     num = _samples(num)
     if not _np.all(as_array(start)) or not _np.all(as_array(stop)):
@@ -152,10 +226,35 @@ def geomspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, dtype
 
 
 def shape(a: Any) -> tuple[int, ...]:
-    """``numpy.shape``: a tuple."""
+    """Returns `numpy.shape`: the shape of an array.
+
+    Args:
+        a: an array, a tensor of any library, or nested lists.
+
+    Returns:
+        A tuple of integers.
+
+    Example:
+        >>> import gradus
+        >>> gradus.numpy.shape([[1, 2, 3]])
+        (1, 3)
+    """
     return _np.shape(a if hasattr(a, "shape") else as_array(a))
 
 
 def size(a: Any, axis: Any = None) -> int:
-    """``numpy.size``: an integer."""
+    """Returns `numpy.size`: the number of elements.
+
+    Args:
+        a: an array, a tensor of any library, or nested lists.
+        axis: an axis or several; `None` stands for all.
+
+    Returns:
+        An integer.
+
+    Example:
+        >>> import gradus
+        >>> gradus.numpy.size([[1, 2, 3]], 1)
+        3
+    """
     return _np.size(a if hasattr(a, "shape") else as_array(a), axis)

@@ -1,7 +1,7 @@
-"""``Range``, ``Shape`` and ``Size`` as ONNX's operator sets define them.
+"""Range, Shape and Size as ONNX's operator sets define them.
 
-Each call is one node of that operator set, checked and run as in a model: element types, attributes and errors are those of
-the version.
+Each call is one node of that operator set, checked and run as in a
+model: element types, attributes and errors are those of the version.
 
 Source: ONNX Range-11 and -27, Shape-1 to -25, Size-1 to -25.
 """
@@ -19,26 +19,31 @@ _NEWEST = 28
 
 
 def Range(start: Any, limit: Any, delta: Any, *, opset: int = _NEWEST, stash_type: int | None = None) -> Array:
-    """``start``, ``start + delta``, … while short of ``limit``.
+    """Computes Range: `start`, `start + delta`, … before `limit`.
 
     Args:
-        start, limit, delta: scalars of one element type: arrays, tensors that speak DLPack, or numbers of Python, which are
-            int64 and float64.
+        start: a scalar: an array, a tensor that speaks DLPack, or a number
+            of Python, which is int64 or float64.
+        limit: a scalar of the same type, which is not an element.
+        delta: a scalar of the same type; not zero.
         opset: the version of the operator set: 11 or later.
         stash_type: the attribute of that name, of version 27 and later.
 
     Returns:
-        An array of one axis, of the type of the inputs; every element exact, rounded once.
+        An array of one axis, of the type of the inputs; every element is
+        exact, rounded once.
 
     Raises:
-        DTypeError: if a type is none of the version's, or the three differ.
-        ArgumentError: if ``delta`` is zero.
+        DTypeError: if a type is not one of the version's, or the three
+            differ.
+        ArgumentError: if `delta` is zero.
         GraphError: if the operator set has no Range, or no such attribute.
-        ShapeError: if an input is no scalar.
+        ShapeError: if an input is not a scalar.
 
     Example:
         >>> import gradus, numpy as np
-        >>> gradus.onnx.Range(np.float32(1), np.float32(2.5), np.float32(0.5), opset=11)
+        >>> ends = np.float32(1), np.float32(2.5), np.float32(0.5)
+        >>> gradus.onnx.Range(*ends, opset=11)
         array([1. , 1.5, 2. ], dtype=float32)
     """
     attributes = {} if stash_type is None else {"stash_type": stash_type}
@@ -46,16 +51,21 @@ def Range(start: Any, limit: Any, delta: Any, *, opset: int = _NEWEST, stash_typ
 
 
 def Shape(data: Any, *, opset: int = _NEWEST, start: int | None = None, end: int | None = None) -> Array:
-    """The sizes of axes ``start`` to ``end``, as int64.
+    """Computes Shape: the sizes of axes `start` to `end`.
 
     Args:
-        data: an array, a tensor that speaks DLPack, or numbers and lists of Python.
+        data: an array, a tensor that speaks DLPack, or numbers and lists.
         opset: the version of the operator set.
-        start, end: attributes of version 15 and later; below zero, counted from the end; clamped to the rank.
+        start: the first axis, of version 15 and later; a negative one
+            counts from the end. It is clamped to the rank.
+        end: the axis after the last one, alike; `None` stands for the rank.
+
+    Returns:
+        An int64 array of one axis.
 
     Raises:
-        DTypeError: if the version does not take the type.
-        GraphError: if it has no such attribute.
+        DTypeError: if the version does not take the element type.
+        GraphError: if the version has no such attribute.
 
     Example:
         >>> import gradus, numpy as np
@@ -67,5 +77,21 @@ def Shape(data: Any, *, opset: int = _NEWEST, start: int | None = None, end: int
 
 
 def Size(data: Any, *, opset: int = _NEWEST) -> Array:
-    """The number of elements, as an int64 without axes."""
+    """Computes Size: the number of elements.
+
+    Args:
+        data: an array, a tensor that speaks DLPack, or numbers and lists.
+        opset: the version of the operator set.
+
+    Returns:
+        An int64 array of shape `()`.
+
+    Raises:
+        DTypeError: if the version does not take the element type.
+
+    Example:
+        >>> import gradus, numpy as np
+        >>> gradus.onnx.Size(np.zeros((2, 3, 4)))
+        array(24)
+    """
     return _native._evaluate("onnx", "Size", opset, [data], {})

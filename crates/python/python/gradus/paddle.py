@@ -1,9 +1,11 @@
-"""``logspace``, ``linspace``, ``arange`` and ``shape`` as Paddle defines them.
+"""Sequences as Paddle defines them.
 
-``logspace`` is what its text says: start, stop and base are cast to the output type first; the number of samples is an
-integer above zero; the type is float32 unless it is named. Elements are exact, rounded once.
+`logspace` follows its text: start, stop and base are cast to the output
+type first; the number of samples is an integer above zero; the type is
+float32 by default. Elements are exact, rounded once.
 
-Source: the text of ``paddle.logspace`` (design of 2022-03-21); Paddle 3.3 for the others.
+Source: the text of `paddle.logspace` (design of 2022-03-21); Paddle 3.3
+for the others.
 """
 
 from __future__ import annotations
@@ -63,28 +65,33 @@ def _type(dtype: Any, function: str, default: str = "float32") -> _np.dtype[Any]
 
 
 def logspace(start: Any, stop: Any, num: Any, base: Any = 10.0, dtype: Any = None, name: str | None = None) -> Array:
-    """``num`` numbers from ``base ** start`` to ``base ** stop``, each ``base ** (1 / (num - 1))``-th part of the way.
+    """Returns `paddle.logspace`, exactly: `num` powers of `base`.
 
     Args:
-        start, stop, base: numbers, or tensors of one element of float32, float64, int32 or int64. They are cast to the
-            output type first: to the nearest, or toward zero.
-        num: an integer above zero, or a tensor of one element.
-        dtype: float32, float64, int32, int64, float16 or bfloat16; float32 if it is ``None``.
-        name: not used.
+        start: the first exponent: a number, or a tensor of one element of
+            float32, float64, int32 or int64. It is cast to the output type
+            first: to the nearest, or toward zero.
+        stop: the last exponent, alike.
+        num: the number of samples, above zero: an integer, or a tensor of
+            one element.
+        base: the base, alike.
+        dtype: float32, float64, int32, int64, float16 or bfloat16; `None`
+            stands for float32.
+        name: accepted; without effect.
 
     Returns:
-        An array of shape ``(num,)``; integers are rounded toward zero.
+        An array of shape `(num,)`; integers are rounded toward zero.
 
     Raises:
         DTypeError: if an argument is of another type.
-        ArgumentError: if ``num`` is below 1, or an element is not one that an integer type holds.
+        ArgumentError: if `num` is out of range, or an integer type does not
+            hold an element.
         ShapeError: if a tensor has more than one element.
 
     Example:
         >>> import gradus
-        >>> gradus.paddle.logspace(0, 10, 5, base=2)
-        array([1.0000000e+00, 5.6568542e+00, 3.2000000e+01, 1.8101933e+02,
-               1.0240000e+03], dtype=float32)
+        >>> gradus.paddle.logspace(0, 10, 5, base=2, dtype="int32")
+        array([   1,    5,   32,  181, 1024], dtype=int32)
     """
     made = _type(dtype, "logspace")
     count = _count(num, "logspace")
@@ -93,10 +100,25 @@ def logspace(start: Any, stop: Any, num: Any, base: Any = 10.0, dtype: Any = Non
 
 
 def linspace(start: Any, stop: Any, num: Any, dtype: Any = None, name: str | None = None) -> Array:
-    """``num`` numbers at equal distances from ``start`` to ``stop``; arguments as of :func:`logspace`.
+    """Returns `paddle.linspace`, exactly: samples at equal distances.
+
+    Args:
+        start: the first end: a number, or a tensor of one element, cast to
+            the output type first.
+        stop: the other end, alike.
+        num: the number of samples: an integer, or a tensor of one element.
+        dtype: float32, float64, int32, int64, float16 or bfloat16; `None`
+            stands for float32.
+        name: accepted; without effect.
 
     Returns:
-        An array of shape ``(num,)``; integers are rounded toward zero.
+        An array of shape `(num,)`; integers are rounded toward zero.
+
+    Raises:
+        DTypeError: if an argument is of another type.
+        ArgumentError: if `num` is out of range, or an integer type does not
+            hold an element.
+        ShapeError: if a tensor has more than one element.
 
     Example:
         >>> import gradus
@@ -110,15 +132,29 @@ def linspace(start: Any, stop: Any, num: Any, dtype: Any = None, name: str | Non
 
 
 def arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None, name: str | None = None) -> Array:
-    """``start``, ``start + step``, … while short of ``end``.
+    """Returns `paddle.arange`, exactly: evenly spaced numbers.
 
     Args:
-        start, end, step: numbers, or tensors of one element, cast to the output type first; ``arange(end)`` begins at 0.
-        dtype: as of :func:`logspace`; int64 if all arguments are integers, else float32.
-        name: not used.
+        start: the first element, or the end if it is the only number; cast
+            to the output type first.
+        end: the end, which is not an element.
+        step: the distance of neighbours.
+        dtype: the element type; `None` stands for int64 if all arguments
+            are integers, else float32.
+        name: accepted; without effect.
+
+    Returns:
+        An array of one axis.
 
     Raises:
+        DTypeError: if an argument is of another type.
         ArgumentError: if the step is zero, also after its cast.
+        ShapeError: if a tensor has more than one element.
+
+    Example:
+        >>> import gradus
+        >>> gradus.paddle.arange(1, 3, 0.5)
+        array([1. , 1.5, 2. , 2.5], dtype=float32)
     """
     start, end = (0, start) if end is None else (start, end)
     numbers = [_number(x, of, "arange") for x, of in ((start, "start"), (end, "end"), (step, "step"))]
@@ -129,10 +165,22 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None, na
 
 
 def shape(input: Any) -> Array:  # noqa: A002, the name is Paddle's
-    """The shape of a tensor, an array of int64 with as many elements as it has axes.
+    """Returns `paddle.shape`: the shape of a tensor, as an array.
+
+    Args:
+        input: a tensor, an array, or numbers.
+
+    Returns:
+        An int64 array with an element for each axis.
 
     Raises:
-        DTypeError: if the input has no elements to be looked at, as a value of a static program.
+        DTypeError: if the input has no elements, such as a value of a
+            static program.
+
+    Example:
+        >>> import gradus
+        >>> gradus.paddle.shape([[1, 2, 3]])
+        array([1, 3])
     """
     array = as_array(input)
     if array.dtype == object:

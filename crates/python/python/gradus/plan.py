@@ -1,7 +1,8 @@
-"""Sequences that are planned and not written: they know their length and every element, whatever their size.
+"""Sequences that are planned and not written, of any length.
 
-A plan of 10**15 elements takes a few hundred bytes, is checked when it is made, and writes any of its elements anywhere,
-with the bits that the whole has.
+A plan of 10**15 elements takes a few hundred bytes, is checked when it
+is made, and writes any of its elements anywhere, with the bits of the
+whole.
 
 Example:
     >>> import gradus

@@ -1,8 +1,9 @@
-"""``range`` and ``linspace`` with the signatures, defaults and errors of TensorFlow.
+"""Sequences with TensorFlow's signatures, defaults and errors.
 
-Results are arrays that ``tf.experimental.dlpack.from_dlpack`` takes in. Elements are exact, rounded once.
+Results are arrays that `tf.experimental.dlpack.from_dlpack` reads.
+Elements are exact, rounded once.
 
-Source: TensorFlow 2.21, ``tensorflow/python/ops/math_ops.py``.
+Source: TensorFlow 2.21, `tensorflow/python/ops/math_ops.py`.
 """
 
 from __future__ import annotations
@@ -30,14 +31,25 @@ def _own_type(x: Any) -> str:
 def range(  # noqa: A001
     start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str = "range"
 ) -> Array:
-    """``tf.range(limit)`` and ``tf.range(start, limit, delta=1)``.
+    """Returns `tf.range(limit)` or `tf.range(start, limit, delta=1)`, exactly.
 
-    The type is the one that comes last of those of the arguments in int32, int64, float16, bfloat16, float32, float64; numbers
-    of Python are int32 and float32.
+    The type is the one of the arguments' that comes last in int32, int64,
+    float16, bfloat16, float32, float64; numbers of Python are int32 and
+    float32.
+
+    Args:
+        start: the first element, or the limit if it is the only number.
+        limit: the end, which is not an element.
+        delta: the distance of neighbours.
+        dtype: the element type.
+        name: accepted; without effect.
+
+    Returns:
+        An array of one axis.
 
     Raises:
-        ValueError: of a delta of zero, of bounds that lie on the wrong side.
-        TypeError: of other types.
+        ValueError: if the delta is zero, or a bound is on the wrong side.
+        TypeError: if a type is not one of these.
 
     Example:
         >>> import gradus
@@ -60,11 +72,26 @@ def range(  # noqa: A001
 
 
 def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: int = 0) -> Array:
-    """``tf.linspace(start, stop, num, axis=0)``: of the type of the ends, float64 for integers.
+    """Returns `tf.linspace(start, stop, num, axis=0)`, exactly.
+
+    Args:
+        start: the first end, a number or an array.
+        stop: the other end, of the same type.
+        num: the number of samples.
+        name: accepted; without effect.
+        axis: the axis of the samples, if an end is an array.
+
+    Returns:
+        An array of the type of the ends; float64 for integers.
 
     Raises:
-        ValueError: of a negative number of samples.
-        TypeError: of ends of different types.
+        ValueError: if `num` is negative.
+        TypeError: if the ends are of different types.
+
+    Example:
+        >>> import gradus
+        >>> gradus.tensorflow.linspace(0.0, 1.0, 3)
+        array([0. , 0.5, 1. ], dtype=float32)
     """
     num = operator.index(scalar(num))
     if num < 0:

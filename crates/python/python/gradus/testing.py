@@ -1,9 +1,8 @@
 """Assertions about models, for tests.
 
-Where the package is installed, pytest has the fixture
-``model_snapshot`` too: it keeps the inputs, outputs, conditions and
-costs of a model in a file beside the test, and ``--gradus-update``
-writes these files.
+Where the package is installed, pytest has the fixture `model_snapshot`
+too: it keeps the inputs, outputs, conditions and costs of a model in a
+file beside the test, and `--gradus-update` writes these files.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ def assert_exact(
 
     Args:
         model: the model, or the path of its file.
-        runtime: ``"onnxruntime"``, ``"openvino"`` or ``"paddle"``.
+        runtime: `"onnxruntime"`, `"openvino"` or `"paddle"`.
         dims: numbers for symbols of inputs, by name.
         max_ulp: units in the last place that an output may be away.
         runs: the number of runs on random inputs.

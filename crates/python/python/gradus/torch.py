@@ -1,9 +1,12 @@
-"""``arange``, ``linspace`` and ``logspace`` with PyTorch's signatures, defaults, casts and errors.
+"""Sequences with PyTorch's signatures, defaults, casts and errors.
 
-Results are arrays that ``torch.from_dlpack`` takes in without a copy (of bfloat16 by :func:`gradus.to_dlpack`). Elements are
-exact, rounded once. As in PyTorch, ends are cast to the output type first, and the base is a double.
+Results are arrays that `torch.from_dlpack` reads without a copy (of
+bfloat16 by `gradus.to_dlpack`). Elements are exact, rounded once. As in
+PyTorch, ends are cast to the output type first, and the base is a
+double.
 
-Source: PyTorch 2.15, ``aten/src/ATen/native/RangeFactories.cpp`` and ``RangeUtils.h``.
+Source: PyTorch 2.15, `aten/src/ATen/native/RangeFactories.cpp` and
+`RangeUtils.h`.
 """
 
 from __future__ import annotations
@@ -58,7 +61,7 @@ def _steps(steps: Any) -> int:
 
 
 def _refuse(function: str, start: Any, end: Any, third: Any, steps: int | None, dtype: _np.dtype[Any]) -> None:
-    """Raises the error that PyTorch raises for these numbers; the profile ``torch`` has the rules."""
+    """Raises the error that PyTorch raises for these numbers; the profile `torch` has the rules."""
     if any(isinstance(x, complex) for x in (start, end)):
         if dtype.kind == "c":
             return
@@ -81,10 +84,28 @@ def arange(
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Array:
-    """``torch.arange(start=0, end, step=1)``.
+    """Returns `torch.arange(start=0, end, step=1)`, exactly.
+
+    Args:
+        *numbers: start, end and step by position; the end alone.
+        start: the first element; by default 0.
+        end: the end, which is not an element.
+        step: the distance of neighbours; by default 1.
+        out: an array to write into.
+        dtype: the element type; by default int64 or float32.
+        layout: `None` or `torch.strided`.
+        device: `"cpu"`.
+        requires_grad: `False`, as arrays of NumPy have no gradient.
+        pin_memory: `False`, as memory of NumPy is not pinned.
+
+    Returns:
+        An array of one axis: `out`, if it is given.
 
     Raises:
-        RuntimeError: of a step that is zero or not finite, of bounds that are not finite or that lie on the wrong side.
+        RuntimeError: if the step is zero or not finite, or a bound is not
+            finite or on the wrong side.
+        TypeError: if the end is missing, or an argument is not a number.
+        NotImplementedError: if PyTorch has no such type.
 
     Example:
         >>> import gradus
@@ -152,10 +173,32 @@ def linspace(
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Array:
-    """``torch.linspace``; integers are rounded toward zero.
+    """Returns `torch.linspace`, exactly; integers are rounded toward zero.
+
+    Args:
+        start: the first end, a number or a tensor of rank 0.
+        end: the other end.
+        steps: the number of samples.
+        out: an array to write into.
+        dtype: the element type; by default float32 or complex64.
+        layout: `None` or `torch.strided`.
+        device: `"cpu"`.
+        requires_grad: `False`, as arrays of NumPy have no gradient.
+        pin_memory: `False`, as memory of NumPy is not pinned.
+
+    Returns:
+        An array of shape `(steps,)`: `out`, if it is given.
 
     Raises:
-        RuntimeError: of a negative number of steps, of ends that the type cannot hold.
+        RuntimeError: if `steps` is negative, or the type does not hold an
+            end.
+        TypeError: if an end is not a number.
+        NotImplementedError: if PyTorch has no such type.
+
+    Example:
+        >>> import gradus
+        >>> gradus.torch.linspace(0, 1, 5)
+        array([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float32)
     """
     _check(layout, device, requires_grad, pin_memory)
     count = _steps(steps)
@@ -176,10 +219,30 @@ def logspace(
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Array:
-    """``torch.logspace``: ends are cast to the type, the base is a double; integers are rounded toward zero.
+    """Returns `torch.logspace`, exactly; integers are rounded toward zero.
+
+    Ends are cast to the element type first; the base is a double.
+
+    Args:
+        start: the first exponent, a number or a tensor of rank 0.
+        end: the last exponent.
+        steps: the number of samples.
+        base: the base.
+        out: an array to write into.
+        dtype: the element type; by default float32 or complex64.
+        layout: `None` or `torch.strided`.
+        device: `"cpu"`.
+        requires_grad: `False`, as arrays of NumPy have no gradient.
+        pin_memory: `False`, as memory of NumPy is not pinned.
+
+    Returns:
+        An array of shape `(steps,)`: `out`, if it is given.
 
     Raises:
-        RuntimeError: of a negative number of steps, of ends that the type cannot hold.
+        RuntimeError: if `steps` is negative, or the type does not hold an
+            end.
+        TypeError: if an end is not a number.
+        NotImplementedError: if PyTorch has no such type.
 
     Example:
         >>> import gradus

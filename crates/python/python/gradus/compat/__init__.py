@@ -1,8 +1,9 @@
-"""The calls of other tools, done by Gradus: a script changes one import.
+"""Functions of other tools: a script changes one import.
 
-- :mod:`gradus.compat.onnxsim`: ``simplify``.
-- :mod:`gradus.compat.onnxslim`: ``slim``.
-- :mod:`gradus.compat.symbolic_shape_infer`: ``SymbolicShapeInference.infer_shapes``.
+- `gradus.compat.onnxsim`: `simplify`.
+- `gradus.compat.onnxslim`: `slim`.
+- `gradus.compat.symbolic_shape_infer`: `SymbolicShapeInference`.
 
-Each is a command too: ``python -m gradus.compat.onnxsim model.onnx out.onnx``. They need the package ``onnx``.
+Each is a command too: `python -m gradus.compat.onnxsim model.onnx
+out.onnx`. They need the package `onnx`.
 """

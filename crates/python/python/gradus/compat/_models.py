@@ -25,7 +25,7 @@ def without(name: str, **options: tuple[Any, Any]) -> None:
 
 
 def count_of_bytes(text: str | int) -> int:
-    """Bytes, from a text such as ``1.5GB``."""
+    """Bytes, from a text such as `1.5GB`."""
     if isinstance(text, int):
         return text
     for unit, factor in _UNITS.items():
@@ -35,7 +35,7 @@ def count_of_bytes(text: str | int) -> int:
 
 
 def shapes_of(words: Sequence[str]) -> dict[str | None, list[int]]:
-    """Shapes, from texts such as ``x:1,3,224,224``; without a name, of the only input."""
+    """Shapes, from texts such as `x:1,3,224,224`; without a name, of the only input."""
     shapes: dict[str | None, list[int]] = {}
     for word in words:
         name, colon, sizes = word.rpartition(":")

@@ -1,12 +1,4 @@
-"""``onnxsim``: ``simplify``, by folding.
-
-Example:
-    >>> import onnx
-    >>> from gradus.compat.onnxsim import simplify
-    >>> model, ok = simplify(onnx.load("examples/heads.onnx"))
-    >>> len(model.graph.node), ok
-    (2, True)
-"""
+"""The function and the command of onnxsim, by folding."""
 
 from __future__ import annotations
 
@@ -57,24 +49,49 @@ def simplify(
     target_opset_version: int | None = None,
     **others: Any,
 ) -> tuple[onnx.ModelProto, bool]:
-    """Folds a model.
+    """Folds a model, as `onnxsim.simplify` does.
+
+    Source: onnxsim 0.8, `simplify`, for names and order of parameters.
+    Options that choose how onnxsim computes are without effect.
 
     Args:
-        model: a model of the ``onnx`` package, or a path.
-        check_n: if above zero, the shapes of both models are evaluated under random bindings.
-        overwrite_input_shapes, input_shapes: shapes of inputs, which are fixed; ``None`` names the only input.
-        target_opset_version: the operator set of the model that is returned.
-        tensor_size_threshold: no constant of more bytes is added.
-        others: accepted where they mean nothing here: no operators are fused, no optimizer is run, no inference is needed to
-            check.
+        model: a model of the `onnx` package, or a path.
+        check_n: if above zero, shapes and outputs of both models are
+            compared before the model is returned.
+        perform_optimization: accepted; without effect.
+        skip_fuse_bn: accepted; without effect, as no operators are fused.
+        overwrite_input_shapes: shapes of inputs, which are fixed; `None`
+            names the only input.
+        test_input_shapes: accepted; without effect.
+        skipped_optimizers: accepted; without effect.
+        skip_constant_folding: `False`.
+        skip_shape_inference: accepted; without effect.
+        input_data: accepted; without effect.
+        dynamic_input_shape: accepted; without effect.
+        custom_lib: `None`.
+        include_subgraph: accepted; graphs within nodes are always folded.
+        unused_output: `None`.
+        tensor_size_threshold: maximum size of a constant that is added.
+        mutable_initializer: accepted; without effect.
+        input_shapes: as `overwrite_input_shapes`.
+        target_opset_version: the operator set of the model that is
+            returned.
+        **others: options that choose how onnxsim computes: `providers`,
+            `check_rtol`, …; without effect.
 
     Returns:
-        The model, and ``True``: a check that fails raises.
+        The model, and `True`: a check that fails raises.
 
     Raises:
-        UnsupportedError: of ``custom_lib``, ``unused_output``, ``skip_constant_folding``, and other options that ask for
-            another result.
+        UnsupportedError: if an option asks for another result:
+            `custom_lib`, `unused_output`, `skip_constant_folding`, …
         GradusError: if the model is wrong, or the check fails.
+
+    Example:
+        >>> from gradus.compat.onnxsim import simplify
+        >>> model, ok = simplify("examples/heads.onnx")
+        >>> len(model.graph.node), ok
+        (2, True)
     """
     without(
         "simplify",
@@ -93,7 +110,25 @@ def _in_opset(model: Model, opset: int | None) -> Model:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command ``onnxsim``."""
+    """Runs the command `onnxsim`.
+
+    Args:
+        arguments: the words of the command line; by default those of the
+            process.
+
+    Returns:
+        The exit status.
+
+    Raises:
+        GradusError: if the model is wrong, or the check fails.
+
+    Example:
+        >>> import os, tempfile
+        >>> from gradus.compat import onnxsim
+        >>> small = os.path.join(tempfile.mkdtemp(), "small.onnx")
+        >>> status = onnxsim.main(["examples/baked.onnx", small])
+        nodes 2 -> 2, 0 constants added (0 bytes)
+    """
     parser = argparse.ArgumentParser(prog="python -m gradus.compat.onnxsim")
     parser.add_argument("input_model")
     parser.add_argument("output_model")

@@ -1,10 +1,4 @@
-"""``onnxslim``: ``slim``, by folding.
-
-Example:
-    >>> from gradus.compat import onnxslim
-    >>> len(onnxslim.slim("examples/heads.onnx").graph.node)
-    2
-"""
+"""The function and the command of onnxslim, by folding."""
 
 from __future__ import annotations
 
@@ -40,22 +34,43 @@ def slim(
     model_check_inputs: Any = None,
     verbose: bool = False,
 ) -> onnx.ModelProto | None:
-    """Folds a model, and returns or saves it.
+    """Folds a model, as `onnxslim.slim` does, and returns or saves it.
+
+    Source: onnxslim 0.1, `slim`, for names of parameters. Options that
+    choose how onnxslim computes are without effect.
 
     Args:
-        model: a model of the ``onnx`` package, or a path.
-        output_model: where it is saved.
-        model_check: evaluate the shapes of both models under random bindings.
-        input_shapes: shapes of inputs, which are fixed: ``["x:1,3,224,224"]``.
-        size_threshold: no constant of more bytes is added.
-        others: accepted where they mean nothing here: no operators are fused.
+        model: a model of the `onnx` package, or a path.
+        output_model: the file to write; `None` returns the model.
+        model_check: compare shapes and outputs of both models.
+        input_shapes: shapes of inputs, which are fixed:
+            `["x:1,3,224,224"]`.
+        inputs: `None`.
+        outputs: `None`.
+        no_shape_infer: accepted; without effect.
+        skip_optimizations: accepted; without effect.
+        dtype: `None`.
+        skip_fusion_patterns: accepted; without effect, as no operators are
+            fused.
+        size_threshold: maximum bytes of a constant that is added.
+        inspect: `False`.
+        dump_to_disk: `False`.
+        save_as_external_data: `False`.
+        model_check_inputs: accepted; without effect.
+        verbose: accepted; without effect.
 
     Returns:
-        The model, or nothing if it is saved.
+        The model, or `None` if it is saved.
 
     Raises:
-        UnsupportedError: of ``inputs``, ``outputs``, ``dtype``, ``inspect``, ``dump_to_disk`` and
-            ``save_as_external_data``.
+        UnsupportedError: if `inputs`, `outputs`, `dtype`, `inspect`,
+            `dump_to_disk` or `save_as_external_data` is given.
+        GradusError: if the model is wrong, or the check fails.
+
+    Example:
+        >>> from gradus.compat import onnxslim
+        >>> len(onnxslim.slim("examples/heads.onnx").graph.node)
+        2
     """
     without(
         "slim",
@@ -75,7 +90,25 @@ def slim(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command ``onnxslim``."""
+    """Runs the command `onnxslim`.
+
+    Args:
+        arguments: the words of the command line; by default those of the
+            process.
+
+    Returns:
+        The exit status.
+
+    Raises:
+        GradusError: if the model is wrong, or the check fails.
+
+    Example:
+        >>> import os, tempfile
+        >>> from gradus.compat import onnxslim
+        >>> small = os.path.join(tempfile.mkdtemp(), "small.onnx")
+        >>> onnxslim.main(["examples/heads.onnx", small])
+        0
+    """
     parser = argparse.ArgumentParser(prog="python -m gradus.compat.onnxslim")
     parser.add_argument("input_model")
     parser.add_argument("output_model", nargs="?")

@@ -1,12 +1,4 @@
-"""``onnxruntime.tools.symbolic_shape_infer``: shapes of all values, written into the model.
-
-Example:
-    >>> import onnx
-    >>> from gradus.compat.symbolic_shape_infer import SymbolicShapeInference
-    >>> model = SymbolicShapeInference.infer_shapes(onnx.load("examples/positions.onnx"))
-    >>> [value.name for value in model.graph.value_info]
-    ['seq', 'positions', 'seq_float']
-"""
+"""ONNX Runtime's script of that name: shapes written into the model."""
 
 from __future__ import annotations
 
@@ -23,7 +15,7 @@ __all__ = ["SymbolicShapeInference", "main"]
 
 
 class SymbolicShapeInference:
-    """The class of the script, of which programs call one function."""
+    """The class of ONNX Runtime's script: shapes of all values."""
 
     @staticmethod
     def infer_shapes(
@@ -33,15 +25,31 @@ class SymbolicShapeInference:
         guess_output_rank: bool = False,
         verbose: int = 0,
     ) -> onnx.ModelProto:
-        """Returns a copy of the model that declares the type and shape of every value that is known.
+        """Returns a copy of the model that declares all known types and shapes.
+
+        Source: `onnxruntime.tools.symbolic_shape_infer`, for names and order of
+        parameters. Gradus neither merges symbols nor guesses ranks: what is
+        unknown remains undeclared.
 
         Args:
-            in_mp: a model of the ``onnx`` package, or a path.
-            int_max, auto_merge, guess_output_rank, verbose: accepted. Gradus neither merges symbols nor guesses ranks: what is
-                not known stays undeclared.
+            in_mp: a model of the `onnx` package, or a path.
+            int_max: accepted; without effect.
+            auto_merge: accepted; without effect.
+            guess_output_rank: accepted; without effect.
+            verbose: accepted; without effect.
+
+        Returns:
+            The model.
 
         Raises:
             GradusError: if the model is wrong.
+
+        Example:
+            >>> from gradus.compat import symbolic_shape_infer as script
+            >>> shapes = script.SymbolicShapeInference.infer_shapes
+            >>> model = shapes("examples/positions.onnx")
+            >>> [value.name for value in model.graph.value_info]
+            ['seq', 'positions', 'seq_float']
         """
         inference = _models.load(in_mp).infer()
         made = onnx.ModelProto()
@@ -66,7 +74,23 @@ class SymbolicShapeInference:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command ``symbolic_shape_infer.py``."""
+    """Runs the command `symbolic_shape_infer.py`.
+
+    Args:
+        arguments: the words of the command line; by default those of the
+            process.
+
+    Returns:
+        The exit status.
+
+    Raises:
+        GradusError: if the model is wrong.
+
+    Example:
+        >>> from gradus.compat import symbolic_shape_infer as script
+        >>> script.main(["--input", "examples/positions.onnx"])
+        0
+    """
     parser = argparse.ArgumentParser(prog="python -m gradus.compat.symbolic_shape_infer")
     parser.add_argument("--input", required=True)
     parser.add_argument("--output", default="")
