@@ -30,7 +30,8 @@ pub(crate) fn check() -> Result<()> {
 }
 
 /// Packages that build the documentation, and check workflows.
-const SITE: &[&str] = &["mkdocs-material==9.8.1", "mkdocstrings[python]==1.0.8", "ruff==0.14.5", "check-jsonschema==0.39.0"];
+const SITE: &[&str] =
+    &["mkdocs-material==9.8.1", "mkdocstrings[python]==1.0.8", "ruff==0.14.5", "check-jsonschema==0.39.0"];
 
 /// Builds the documentation into `site` in the target folder; broken links and references are
 /// errors. The workflows must be ones that GitHub reads.

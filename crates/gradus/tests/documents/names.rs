@@ -106,6 +106,26 @@ fn every_source_that_is_named_is_there() {
     assert!(gone.is_empty(), "files that are gone:\n{}", gone.join("\n"));
 }
 
+#[test]
+fn every_room_of_the_architecture_is_there() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let text = std::fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap();
+    let rooms = text.split("### Rooms").nth(1).unwrap().split("```").nth(1).unwrap();
+    let (mut folder, mut seen) = (root.clone(), 0);
+    for line in rooms.lines().skip(1) {
+        if !line.starts_with(' ') {
+            folder = root.join("crates").join(line.split(' ').next().unwrap());
+        }
+        let words = line.split([' ', ',']);
+        for word in words.filter(|word| word.ends_with('/') || word.ends_with(".rs")) {
+            seen += 1;
+            let is_there = folder.join("src").join(word).exists() || folder.join(word).exists();
+            assert!(is_there, "{}: {word} is not there", folder.display());
+        }
+    }
+    assert!(seen > 50, "{seen} rooms were read");
+}
+
 /// The part of a line that is read by a compiler.
 fn code<'a>(line: &'a str, ending: &str) -> &'a str {
     prose(line, ending).map_or(line, |comment| &line[..line.len() - comment.len()])
