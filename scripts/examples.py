@@ -1,4 +1,4 @@
-"""Makes the small models under `examples/`; `embedding.onnx` was exported by PyTorch, from docs/tutorials/pytorch.md.
+"""Makes the small models under `examples/`; `embedding.onnx` is of docs/tutorials/pytorch.md.
 
     python scripts/examples.py            write them
     python scripts/examples.py --check    fail if they differ from what is checked in

@@ -38,7 +38,7 @@ const SITE: &[&str] =
 pub(crate) fn site() -> Result<()> {
     let python = || environment("site-builder", SITE);
     let mut build = python()?;
-    build.args(["-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir"]).arg(target("site")?);
+    build.args(["-m", "mkdocs", "build", "--strict", "--site-dir"]).arg(target("site")?);
     run(build.env("NO_MKDOCS_2_WARNING", "1"))?;
     let check = ["-m", "check_jsonschema", "--quiet", "--builtin-schema", "vendor.github-workflows"];
     let workflows =
