@@ -1,7 +1,7 @@
 """A server of the Model Context Protocol: commands of Gradus as tools.
 
-``python -m gradus.mcp --root models`` reads models of one folder, and
-``--out edited`` lets tools write models into another.
+`python -m gradus.mcp --root models` reads models of one folder, and
+`--out edited` lets tools write models into another.
 """
 
 from __future__ import annotations
@@ -39,10 +39,16 @@ def server(root: Path, out: Path | None = None, *, timeout: float = 60) -> MCPSe
         timeout: seconds after which a command ends.
 
     Returns:
-        The server; its ``run`` answers on standard input and output.
+        The server; its `run` answers on standard input and output.
 
     Raises:
         FileNotFoundError: if a folder does not exist.
+
+    Example:
+        >>> import pathlib
+        >>> from gradus.mcp import server
+        >>> type(server(pathlib.Path("examples"))).__name__
+        'MCPServer'
     """
     root = root.resolve(strict=True)
     target = None if out is None else out.resolve(strict=True)
@@ -126,6 +132,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     Args:
         arguments: the words of the command line, in place of the
             process's own.
+
+    Example:
+        >>> from gradus import mcp
+        >>> mcp.main(["--root", "examples"])  # doctest: +SKIP
     """
     parser = argparse.ArgumentParser(prog="python -m gradus.mcp", description="Commands of Gradus as tools of agents, by the Model Context Protocol.")
     parser.add_argument("--root", type=Path, default=Path(), help="folder whose models tools read [default: this folder]")
