@@ -1,6 +1,7 @@
 //! Proofs that two models are the same for all inputs and sizes, and witnesses that they are not.
 
-use std::time::Duration;
+use std::collections::HashSet;
+use std::time::{Duration, Instant};
 
 use gradus_core::{Kind, Limits, Result};
 use gradus_proof::ProofOptions;
@@ -8,7 +9,7 @@ pub use gradus_proof::{LawText, Proof, Side, Unproved, laws};
 
 use crate::check::{VerifyOptions, Witness, draws};
 use crate::model::Model;
-use gradus_engine::infer::Sizes;
+use gradus_engine::infer::{InferOptions, InputFact, Sizes};
 
 /// Options of [`Model::prove`].
 #[derive(Clone, Debug)]
@@ -66,7 +67,89 @@ impl Verdict {
     }
 }
 
+/// The proof that comes before runs of two models, which need not compare the outputs that it
+/// covers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ProvedOutputs {
+    /// Outputs, and whether they are proved to be the same bits for all inputs that the first model
+    /// takes.
+    pub outputs: Vec<(String, bool)>,
+    /// Why no output is proved, where the proof did not end or needs more than the first model.
+    pub reason: Option<String>,
+}
+
+impl ProvedOutputs {
+    /// Names of the outputs that are proved.
+    pub fn proved(&self) -> impl Iterator<Item = &str> {
+        self.outputs.iter().filter(|(_, proved)| *proved).map(|(name, _)| &**name)
+    }
+
+    /// Returns true if all outputs are proved.
+    pub fn is_complete(&self) -> bool {
+        self.outputs.iter().all(|(_, proved)| *proved)
+    }
+}
+
 impl Model {
+    /// Proves in some time which outputs of this model another one has too, for all inputs that this
+    /// one takes; nothing if the time is zero, or for models that proofs are not about. Values that
+    /// are given for inputs are left to runs.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// let model = gradus::Model::open("../../examples/heads.onnx")?;
+    /// let folded = model.edited(&model.fold(&Default::default())?.model)?;
+    /// let proved = model.prove_outputs(&folded, &Default::default(), Duration::from_secs(10));
+    /// assert!(proved.is_some_and(|proved| proved.is_complete()));
+    /// # Ok::<(), gradus::Error>(())
+    /// ```
+    pub fn prove_outputs(&self, other: &Model, sizes: &Sizes, time: Duration) -> Option<ProvedOutputs> {
+        if time.is_zero() {
+            return None;
+        }
+        let mut sizes = sizes.clone();
+        sizes.inputs.retain(|_, given| matches!(given, InputFact::Type(_)));
+        let mut limits = self.limits();
+        limits.deadline = [Instant::now().checked_add(time), limits.deadline].into_iter().flatten().min();
+        let none = |reason| {
+            let outputs = self.graph().outputs().iter();
+            let outputs = outputs.map(|&id| (self.graph().value(id).name.to_string(), false)).collect();
+            Some(ProvedOutputs { outputs, reason: Some(reason) })
+        };
+        let proof = match gradus_proof::prove(self, other, &ProofOptions::of(sizes.clone(), Some(limits))) {
+            Ok(proof) => proof,
+            Err(error) if error.kind() == Kind::Unsupported => return None,
+            Err(_) if limits.check().is_err() => {
+                return none("the proof did not end in the time for it".to_owned());
+            }
+            Err(error) => return none(error.to_string()),
+        };
+        // Runs compare models whose inputs and outputs have other names.
+        if !proof.unmatched.is_empty() || proof.own_inputs.iter().any(|(model, _)| *model > 0) {
+            return None;
+        }
+        match self.beyond(&proof, sizes, limits) {
+            Ok(None) => {}
+            Ok(Some(text)) => return none(format!("the second model needs {text}")),
+            Err(error) => return none(error.to_string()),
+        }
+        Some(ProvedOutputs { outputs: proof.outputs, reason: None })
+    }
+
+    /// An assumption of a proof that is none of this model: the other model may refuse what this
+    /// one takes.
+    fn beyond(&self, proof: &Proof, sizes: Sizes, limits: Limits) -> Result<Option<String>> {
+        if proof.assumptions.is_empty() || proof.proved() == 0 {
+            return Ok(None);
+        }
+        let mut given = InferOptions::of(sizes).cautiously();
+        (given.ignore_declared, given.limits) = (true, Some(limits));
+        let inference = self.infer(&given)?;
+        let own: HashSet<_> = inference.conditions().iter().map(|of| &*of.text).collect();
+        Ok(proof.assumptions.iter().find(|text| !own.contains(&***text)).cloned())
+    }
+
     /// Proves that another model returns the same bits for all inputs and sizes that both take, or
     /// finds inputs for which it does not. Outputs are compared by name; all NaNs are the same.
     ///
@@ -99,7 +182,8 @@ impl Model {
             return Ok(proved);
         }
         let (sizes, seed, time) = (options.sizes.clone(), options.seed, options.time);
-        match self.witness(other, &VerifyOptions { sizes, seed, time }) {
+        let of_runs = VerifyOptions { sizes, seed, time, ..VerifyOptions::default() };
+        match self.witness(other, &of_runs) {
             Ok((_, Some(witness))) => proved.verdict = Verdict::Different(Box::new(witness)),
             Ok((runs, None)) => proved.runs = runs,
             Err(error) => {

@@ -12,7 +12,7 @@ use gradus::conversion::{ConvertOptions, Converted, Runtime};
 use gradus::fold::{FoldOptions, Folded, RuleSet};
 use gradus::graph::{Standard, Type, ValueId};
 use gradus::infer::{ElementRange, InferOptions, InputFact, Reuse};
-use gradus::prove::{ProveOptions, Side, Verdict};
+use gradus::prove::{ProveOptions, ProvedOutputs, Side, Verdict};
 use gradus::{Error, Kind, Map, Program, RunOptions, Sums, Value};
 use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
@@ -38,6 +38,13 @@ const SEED: u64 = 1;
 pub(crate) struct Model {
     pub(crate) model: Arc<gradus::Model>,
     programs: Mutex<HashMap<ProgramKey, Arc<Program>>>,
+}
+
+/// Says in a report which outputs are proved.
+fn set_proof(report: &Bound<'_, PyDict>, proof: Option<&ProvedOutputs>) -> PyResult<()> {
+    let outputs = proof.map(|proof| proof.outputs.iter().cloned().collect::<BTreeMap<_, _>>());
+    report.set_item("proved", outputs)?;
+    report.set_item("not_proved", proof.and_then(|proof| proof.reason.as_ref()))
 }
 
 /// The outputs of a program, and whether functions are expanded.
@@ -182,9 +189,13 @@ impl Model {
         runs: usize,
         seed: u64,
         runtime: Option<&str>,
+        prove: bool,
     ) -> PyResult<Bound<'py, PyDict>> {
         let mut options = CheckOptions::default();
         (options.runs, options.seed) = (runs, seed);
+        if !prove {
+            options.proof = Duration::ZERO;
+        }
         options.sizes = said_of_inputs(sizes)?;
         options.sizes.inputs.extend(self.given_facts(values)?);
         let report = PyDict::new(py);
@@ -199,6 +210,7 @@ impl Model {
             report.set_item("refused", check.refused.map(|error| error.to_string()))?;
         } else {
             let check = engine(py, || self.model.check(&other.model, &options)).or_raise()?;
+            set_proof(&report, check.proof.as_ref())?;
             report.set_item("runs", check.runs)?;
             report.set_item("outputs", check.outputs.into_iter().map(compared).collect::<Vec<_>>())?;
             report.set_item("parting", check.parting.map(|it| (it.value, it.before, it.after)))?;
@@ -414,7 +426,7 @@ impl Model {
         sizes: GivenSizes<'_>,
         max_constant: u64,
         declare: bool,
-        verify: (Option<bool>, Bound<'py, PyDict>),
+        verify: (Option<bool>, bool, Bound<'py, PyDict>),
         level: &str,
         rules: Vec<String>,
         no_rules: Vec<String>,
@@ -436,7 +448,7 @@ impl Model {
         options.max_constant = max_constant;
         options.declare = declare;
         let model = self.within(&limits)?;
-        let (verify, values) = verify;
+        let (verify, prove, values) = verify;
         let values = self.given_facts(&values)?;
         let folded = engine(py, || {
             let model = as_read(model)?;
@@ -447,7 +459,10 @@ impl Model {
             (of_runs.sizes, of_runs.seed) = (options.sizes.clone(), SEED);
             of_runs.sizes.inputs.extend(values);
             if verify.is_none() {
-                of_runs.time = VerifyOptions::time_beside(begin.elapsed());
+                of_runs = of_runs.beside(begin.elapsed());
+            }
+            if prove {
+                of_runs.proof = Duration::MAX;
             }
             let verifies = verify.unwrap_or(true);
             let verified = verifies.then(|| model.verify(&after, options.rules, &of_runs)).transpose()?;
@@ -480,7 +495,8 @@ impl Model {
         told.set_item("problems", problems)?;
         let found = verified.as_ref();
         told.set_item("verified", found.map(|found| (found.bindings, found.values)))?;
-        let ran = found.filter(|found| found.refused.is_none());
+        set_proof(&told, found.and_then(|found| found.proof.as_ref()))?;
+        let ran = found.filter(|found| found.runs > 0);
         told.set_item("ran", ran.map(|found| (found.runs, found.elements)))?;
         told.set_item("sizes", found.map_or(&[][..], |found| &found.sizes))?;
         told.set_item("not_compared", found.and_then(|found| found.refused.as_ref()))?;
@@ -528,7 +544,7 @@ impl Model {
             let mut of_runs = VerifyOptions::default();
             (of_runs.sizes, of_runs.seed) = (options.sizes.clone(), SEED);
             if verify.is_none() {
-                of_runs.time = VerifyOptions::time_beside(begin.elapsed());
+                of_runs = of_runs.beside(begin.elapsed());
             }
             let verifies = verify.unwrap_or(true);
             let found = verifies.then(|| model.verify_converted(&converted, &of_runs)).transpose()?;
@@ -547,7 +563,8 @@ impl Model {
             report.notes.iter().map(|note| (&note.place, &note.operator, note.exactness.name(), &note.why));
         told.set_item("notes", notes.collect::<Vec<_>>())?;
         told.set_item("lost", &report.lost)?;
-        let ran = found.as_ref().filter(|found| found.refused.is_none());
+        set_proof(&told, found.as_ref().and_then(|found| found.proof.as_ref()))?;
+        let ran = found.as_ref().filter(|found| found.runs > 0);
         told.set_item("ran", ran.map(|found| (found.runs, found.elements, found.inexact)))?;
         told.set_item("sizes", found.as_ref().map_or(&[][..], |found| &found.sizes))?;
         told.set_item("not_compared", found.as_ref().and_then(|found| found.refused.as_ref()))?;

@@ -177,7 +177,10 @@ def test_real_models_are_inferred():
 
 def test_models_are_checked_by_runs():
     model = gradus.load("examples/heads.onnx")
-    same = model.check(model.convert("openvino"), {"batch": 2}, runs=3)
+    proved = model.check(model.fold())
+    assert proved and proved.runs == 0 and proved.proved == {"y": True} and proved.outputs == []
+    assert model.convert("onnx", opset=18).report.proved == {"y": True}
+    same = model.check(model.convert("openvino"), {"batch": 2}, runs=3, prove=False)
     assert same and same.runs == 3 and same.parting is None
     assert [(output.name, output.differing, output.types) for output in same.outputs] == [("y", 0, None)]
     with pytest.raises(gradus.errors.GraphError, match="number of outputs of the second model is 3, expected 1"):

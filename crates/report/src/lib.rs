@@ -15,11 +15,15 @@ mod svg;
 pub use diagram::{DiagramFormat, diagram};
 pub use index::{IndexRow, index};
 
+use std::time::Instant;
+
+use gradus::check::VerifyOptions;
 use gradus::conversion::{ConvertOptions, Note};
 use gradus::cost::Cost;
-use gradus::fold::{FoldOptions, FoldReport};
+use gradus::fold::{FoldOptions, FoldReport, Folded};
 use gradus::graph::{Graph, Standard};
 use gradus::infer::{Completeness, InferOptions, Problem};
+use gradus::prove::ProvedOutputs;
 use gradus::{Error, Kind, Model, Result, error};
 
 /// A page about a model.
@@ -57,6 +61,9 @@ pub struct Summary {
     pub warnings: Vec<Problem>,
     /// The outcome of folding it.
     pub fold: Result<FoldReport>,
+    /// The outputs of the folded model that are proved to be the same, in as long as folding took
+    /// and half a second; nothing where proofs are not about models of this standard.
+    pub proof: Option<ProvedOutputs>,
     /// The outcome of converting it, for each standard that it can be converted to.
     pub conversions: Vec<Conversion>,
 }
@@ -136,6 +143,10 @@ fn page_of(model: &Model, name: &str, other: Option<Other<'_>>, options: &InferO
         let [values, known, data_decided] = counts(graph, &cost);
         let symbols = data.table.symbols.iter().filter(|symbol| symbol.origin == "input");
         let panicked = |_| Error::new(Kind::Internal, "Gradus panicked");
+        let (fold, proof) = match fold.join().map_err(panicked).and_then(|fold| fold) {
+            Ok((fold, proof)) => (Ok(fold), proof),
+            Err(error) => (Err(error), None),
+        };
         let summary = Summary {
             nodes: graph.nodes().len(),
             parameters: cost.total.parameters,
@@ -146,7 +157,8 @@ fn page_of(model: &Model, name: &str, other: Option<Other<'_>>, options: &InferO
             peak: cost.memory.peak.map(|peak| cost.inference().symbols().print(peak.bytes).to_string()),
             problems: cost.inference().problems().to_vec(),
             warnings: cost.inference().warnings().to_vec(),
-            fold: fold.join().map_err(panicked).and_then(|fold| fold),
+            fold,
+            proof,
             conversions: converted.join().map_err(panicked).and_then(|conversions| conversions)?,
         };
         let sequences = sequences.join().map_err(panicked).and_then(|section| section)?;
@@ -166,10 +178,16 @@ fn counts(graph: &Graph, cost: &Cost) -> [usize; 3] {
     [known.len(), known.iter().filter(is_known).count(), known.iter().filter(is_data).count()]
 }
 
-fn folded(model: &Model, options: &InferOptions) -> Result<FoldReport> {
+/// What folding removes, and the outputs that are proved to be the same.
+fn folded(model: &Model, options: &InferOptions) -> Result<(FoldReport, Option<ProvedOutputs>)> {
     let mut fold = FoldOptions::default();
     fold.sizes.clone_from(&options.sizes);
-    Ok(model.fold(&fold)?.report)
+    let begin = Instant::now();
+    let Folded { model: folded, report, .. } = model.fold(&fold)?;
+    let time = VerifyOptions::default().beside(begin.elapsed()).proof;
+    let after = model.edited(&folded).ok();
+    let proof = after.and_then(|after| model.prove_outputs(&after, &options.sizes, time));
+    Ok((report, proof))
 }
 
 fn conversions(model: &Model, options: &InferOptions) -> Vec<Conversion> {

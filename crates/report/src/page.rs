@@ -320,6 +320,10 @@ fn remarks(model: &Model, cost: &Cost, summary: &Summary) -> Markup {
                         code { "gradus fold" } " computes these nodes before a run, and keeps every bit of the outputs. It adds "
                         (grouped(report.constants)) @if report.constants == 1 { " constant" } @else { " constants" } " of "
                         (grouped(report.constant_bytes)) " bytes."
+                        @if let Some(proof) = &summary.proof && proof.proved().next().is_some() {
+                            " " (grouped(proof.proved().count())) " of " (grouped(proof.outputs.len()))
+                            " outputs are proved to be the same for all inputs and sizes."
+                        }
                     }
                     div.scroll tabindex="0" role="region" aria-labelledby="folding-title" {
                         table {

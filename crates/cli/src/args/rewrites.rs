@@ -98,8 +98,9 @@ pub(crate) struct FoldArgs {
     #[arg(long)]
     pub(crate) no_declare: bool,
 
-    /// Take up to 30 seconds to compare both models, and write nothing if outputs could not be
-    /// compared. Without this, they are compared in the time that folding took and half a second.
+    /// Take up to 30 seconds to compare both models in runs, proved or not, and write nothing if
+    /// outputs could not be compared. Without this, outputs are proved to be the same, and those
+    /// that are not are compared, each in the time that folding took and half a second.
     ///
     /// Shapes are evaluated under random bindings, and both models run on random inputs, whose open
     /// sizes are 1, unequal, equal, 0 one at a time, and random. Bits of outputs must be the same
@@ -107,8 +108,13 @@ pub(crate) struct FoldArgs {
     #[arg(long)]
     pub(crate) verify: bool,
 
-    /// Do not compare the models.
-    #[arg(long, conflicts_with = "verify")]
+    /// Take whatever time it needs to prove that outputs are the same for all inputs and sizes, at
+    /// levels up to `exact` (docs/prove.md).
+    #[arg(long)]
+    pub(crate) prove: bool,
+
+    /// Neither prove nor compare the models.
+    #[arg(long, conflicts_with_all = ["verify", "prove"])]
     pub(crate) no_verify: bool,
 
     /// An input of the runs that are compared: NAME=VALUE, NAME=FILE, or an .npz file, as `gradus
@@ -173,8 +179,9 @@ pub(crate) struct ConvertArgs {
     #[arg(long)]
     pub(crate) check: bool,
 
-    /// Do not run both models. Without this, they run on random inputs for the time that the
-    /// conversion took and half a second, and nothing is written if outputs of exact nodes differ.
+    /// Do not compare the models. Without this, outputs are proved to be the same, from ONNX to
+    /// ONNX, and those that are not are compared in runs on random inputs, each for the time that
+    /// the conversion took and half a second; nothing is written if outputs of exact nodes differ.
     #[arg(long, conflicts_with = "check")]
     pub(crate) no_verify: bool,
 

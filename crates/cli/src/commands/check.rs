@@ -1,6 +1,7 @@
 //! `gradus check`: what differs when two models run on the same inputs, or one in other programs.
 
 use std::path::Path;
+use std::time::Duration;
 
 use gradus::check::{Check, CheckOptions, NodeCheck, OutputCheck, RuntimeCheck};
 use gradus::conversion::Converted;
@@ -10,6 +11,7 @@ use gradus::{DType, Error, Kind, Model};
 use serde::Serialize;
 
 use super::given;
+use super::proved::{self, ProofJson};
 use crate::FindRuntime;
 use crate::args;
 use crate::diagnostics::Failure;
@@ -20,6 +22,8 @@ struct CheckJson<'a> {
     before: String,
     after: String,
     same: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    proof: Option<ProofJson<'a>>,
     runs: usize,
     outputs: Vec<OutputJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -109,6 +113,9 @@ impl args::CheckArgs {
     fn options(&self, before: &Model) -> Result<CheckOptions, Failure> {
         let mut options = CheckOptions::default();
         (options.runs, options.seed) = (self.runs, self.seed);
+        if self.no_prove {
+            options.proof = Duration::ZERO;
+        }
         options.sizes.dims = given::dims(&self.shapes.dims)?;
         options.sizes.inputs = given::shapes(&self.shapes.input_shapes)?;
         let values = given::values(before, &self.inputs, self.seed, &self.limits.limits())?;
@@ -228,6 +235,13 @@ fn counted(count: u64, what: &str) -> String {
 }
 
 fn text(check: &Check) -> String {
+    let proof = check.proof.as_ref().map(proved::text);
+    let runs = (check.runs > 0).then(|| text_of_runs(check));
+    let blank = if check.is_same() { "\n" } else { "\n\n" };
+    proof.into_iter().chain(runs).collect::<Vec<_>>().join(blank)
+}
+
+fn text_of_runs(check: &Check) -> String {
     if check.is_same() {
         return format!("{}: the same bits", counts(&check.outputs, check.runs));
     }
@@ -305,6 +319,7 @@ fn json<'a>(args: &args::CheckArgs, check: &'a Check, same: bool) -> CheckJson<'
         before: args.before.display().to_string(),
         after: args.second().display().to_string(),
         same,
+        proof: check.proof.as_ref().map(ProofJson::of),
         runs: check.runs,
         outputs: check.outputs.iter().map(output_json).collect(),
         parting: check.parting.as_ref().map(|it| PartingJson {

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 use std::io::Write;
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use gradus::check::{CheckOptions, VerifyOptions};
 use gradus::conversion::{ConversionReport, ConvertOptions, Verified};
@@ -15,6 +15,7 @@ use serde::Serialize;
 
 use super::check::checked;
 use super::fleet::FleetModel;
+use super::proved::{self, ProofJson};
 use super::{fleet, given, many};
 use crate::args::{self, RuntimeName, Target};
 use crate::diagnostics::Failure;
@@ -39,6 +40,8 @@ struct ConvertedJson<'a> {
 
 #[derive(Serialize)]
 struct VerifiedConversionJson<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    proof: Option<ProofJson<'a>>,
     runs: usize,
     sizes: &'a [String],
     elements: u64,
@@ -133,6 +136,7 @@ fn one(
     let same = if args.check && !refused {
         let mut of_check = CheckOptions::default();
         of_check.sizes.clone_from(&options.sizes);
+        of_check.proof = Duration::ZERO;
         let same = checked(&model, &converted, &of_check).map_err(|error| error.in_file(path.display()));
         if same.is_err() && !args.json {
             write!(out, "{}", text(args, &files, &converted.report, false))?;
@@ -144,13 +148,10 @@ fn one(
     let verified = if refused || args.check || args.no_verify {
         None
     } else {
-        let mut of_runs = VerifyOptions::default();
+        let mut of_runs = VerifyOptions::default().beside(work);
         of_runs.sizes.clone_from(&options.sizes);
-        of_runs.time = VerifyOptions::time_beside(work);
-        let found = model.verify_converted(&converted, &of_runs).map_err(|error| {
-            error.map_message(|text| format!("{text}; nothing is written")).in_file(path.display())
-        })?;
-        Some(found)
+        let found = model.verify_converted(&converted, &of_runs);
+        Some(found.map_err(|error| proved::unwritten(error).in_file(path.display()))?)
     };
     if !refused {
         converted.model.save(&output)?;
@@ -163,7 +164,9 @@ fn one(
             writeln!(out, "checked: {same}")?;
         }
         if let Some(verified) = &verified {
-            writeln!(out, "{}", verified_text(verified))?;
+            for line in verified_text(verified) {
+                writeln!(out, "{line}")?;
+            }
         }
     }
     if refused {
@@ -206,6 +209,7 @@ fn json<'a>(
         notes: report.notes.iter().map(note).collect(),
         lost: &report.lost,
         verified: verified.map(|verified| VerifiedConversionJson {
+            proof: verified.proof.as_ref().map(ProofJson::of),
             runs: verified.runs,
             sizes: &verified.sizes,
             elements: verified.elements,
@@ -216,11 +220,19 @@ fn json<'a>(
     }
 }
 
-/// A line about the runs of both models.
-fn verified_text(verified: &Verified) -> String {
-    if let Some(why) = &verified.refused {
-        return format!("outputs were not compared: {}", escaped(why));
+/// Lines about the proof and the runs of both models.
+fn verified_text(verified: &Verified) -> Vec<String> {
+    let mut lines: Vec<_> = verified.proof.iter().map(proved::text).collect();
+    match &verified.refused {
+        Some(why) => lines.push(format!("outputs were not compared: {}", escaped(why))),
+        None if verified.runs == 0 => {}
+        None => lines.push(runs_text(verified)),
     }
+    lines
+}
+
+/// A line about the runs of both models.
+fn runs_text(verified: &Verified) -> String {
     let bits = format!("{} elements of outputs are the same bits", verified.elements);
     let types = match verified.inexact {
         1 => "the type of an output of inexact nodes is the same".to_owned(),

@@ -13,6 +13,7 @@ use gradus::{Error, Kind, Model};
 use serde::Serialize;
 
 use super::fleet::FleetModel;
+use super::proved::{self, ProofJson};
 use super::{fleet, given, many};
 use crate::args;
 use crate::diagnostics::Failure;
@@ -98,6 +99,8 @@ struct ProblemJson<'a> {
 
 #[derive(Serialize)]
 struct VerifiedJson<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    proof: Option<ProofJson<'a>>,
     bindings: usize,
     values: usize,
     runs: usize,
@@ -154,7 +157,10 @@ fn of_runs(
     (options.sizes, options.seed) = (of.clone(), SEED);
     options.sizes.inputs.extend(given::values(model, &args.inputs, SEED, &args.limits.limits())?);
     if !args.verify {
-        options.time = VerifyOptions::time_beside(work);
+        options = options.beside(work);
+    }
+    if args.prove {
+        options.proof = Duration::MAX;
     }
     Ok(options)
 }
@@ -172,8 +178,7 @@ fn verified(
         None => error,
     };
     let found = model.verify(after, rules, options);
-    let found =
-        found.map_err(|error| in_file(error.map_message(|text| format!("{text}; nothing is written"))))?;
+    let found = found.map_err(|error| in_file(proved::unwritten(error)))?;
     match &found.refused {
         Some(why) if args.verify => {
             let message = format!(
@@ -260,6 +265,7 @@ fn json<'a>(
             .map(|problem| ProblemJson { place: &problem.place, message: &problem.message })
             .collect(),
         verified: checks.verified.as_ref().map(|verified| VerifiedJson {
+            proof: verified.proof.as_ref().map(ProofJson::of),
             bindings: verified.bindings,
             values: verified.values,
             runs: verified.runs,
@@ -368,6 +374,9 @@ fn text(
     }
     if let Some(found @ Verified { bindings, values, .. }) = &checks.verified {
         out.push('\n');
+        if let Some(proof) = &found.proof {
+            let _ = writeln!(out, "{}", proved::text(proof));
+        }
         if args.verify {
             let _ = writeln!(
                 out,
@@ -376,6 +385,7 @@ fn text(
         }
         let _ = match &found.refused {
             Some(why) => writeln!(out, "outputs were not compared: {}", escaped(why)),
+            None if found.runs == 0 => Ok(()),
             None => writeln!(
                 out,
                 "verified: {} elements of outputs {same} in {}",

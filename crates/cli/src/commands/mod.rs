@@ -20,6 +20,7 @@ mod plan;
 mod portability;
 mod profile;
 mod prove;
+mod proved;
 mod report;
 mod run;
 mod run_inputs;

@@ -7,6 +7,7 @@ use gradus::convert::u64_of;
 use gradus::prove::{ProveOptions, Proved, Side, Unproved, Verdict};
 use serde::Serialize;
 
+use super::proved::{OutputJson, outputs};
 use super::{given, run};
 use crate::args;
 use crate::diagnostics::Failure;
@@ -27,12 +28,6 @@ struct ProveJson<'a> {
     reason: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     witness: Option<WitnessJson<'a>>,
-}
-
-#[derive(Serialize)]
-struct OutputJson<'a> {
-    name: &'a str,
-    proved: bool,
 }
 
 #[derive(Serialize)]
@@ -107,7 +102,6 @@ fn json<'a>(args: &args::ProveArgs, proved: &'a Proved, files: Vec<FileJson>) ->
         second: side(&pair.second),
         count: u64_of(pair.count),
     };
-    let outputs = proof.iter().flat_map(|proof| &proof.outputs);
     let own = proof.iter().flat_map(|proof| &proof.own_inputs);
     let witness = match &proved.verdict {
         Verdict::Different(witness) => Some(WitnessJson {
@@ -121,7 +115,7 @@ fn json<'a>(args: &args::ProveArgs, proved: &'a Proved, files: Vec<FileJson>) ->
         first: args.first.display().to_string(),
         second: args.second.display().to_string(),
         verdict: proved.verdict.name(),
-        outputs: outputs.map(|(name, proved)| OutputJson { name, proved: *proved }).collect(),
+        outputs: outputs(proof.map_or(&[], |proof| &proof.outputs)),
         unmatched: proof.map_or(&[], |proof| &proof.unmatched),
         own_inputs: own.map(|(model, name)| OwnInputJson { model: u64_of(*model), name }).collect(),
         assumptions: proof.map_or(&[], |proof| &proof.assumptions),

@@ -12,6 +12,7 @@ use gradus_report::{Conversion, IndexRow, Other, Summary};
 use serde::Serialize;
 
 use super::fleet::FleetModel;
+use super::proved::ProofJson;
 use super::{fleet, given, many};
 use crate::args;
 use crate::diagnostics::Failure;
@@ -33,7 +34,7 @@ struct ReportJson<'a> {
     shapes: ShapesJson,
     warnings: Vec<ReportProblemJson<'a>>,
     problems: Vec<ReportProblemJson<'a>>,
-    fold: FoldJson,
+    fold: FoldJson<'a>,
     conversions: Vec<ConversionJson>,
 }
 
@@ -52,9 +53,16 @@ struct ReportProblemJson<'a> {
 
 #[derive(Serialize)]
 #[serde(untagged)]
-enum FoldJson {
-    Nodes { before: usize, after: usize },
-    Failed { error: String },
+enum FoldJson<'a> {
+    Nodes {
+        before: usize,
+        after: usize,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        proof: Option<ProofJson<'a>>,
+    },
+    Failed {
+        error: String,
+    },
 }
 
 #[derive(Serialize)]
@@ -217,7 +225,7 @@ fn json<'a>(
         fold: match &summary.fold {
             Ok(report) => {
                 let (before, after) = report.nodes();
-                FoldJson::Nodes { before, after }
+                FoldJson::Nodes { before, after, proof: summary.proof.as_ref().map(ProofJson::of) }
             }
             Err(error) => FoldJson::Failed { error: error.to_string() },
         },

@@ -5,9 +5,10 @@ mod compared;
 mod inputs;
 mod paired;
 pub(crate) mod plan;
+mod refuted;
 mod runtime;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 use gradus_core::graph::{Graph, Origin, ValueId};
@@ -15,13 +16,14 @@ use gradus_core::{Error, Kind, Result, Value};
 
 use accepted::Accepted;
 pub use compared::{ElementDifference, OutputCheck};
-use paired::{InputPair, input_pairs, output_pairs};
+use paired::{InputPair, Named, OutputPair, input_pairs, output_pairs};
 use plan::{Schedule, SizeChoice, TimeBudget};
 pub use runtime::{NodeCheck, Runtime, RuntimeCheck};
 
 use crate::model::Model;
 use crate::operators::{self, Chance};
 use crate::program::RunOptions;
+use crate::prove::ProvedOutputs;
 use crate::run::Program;
 use gradus_engine::infer::{InferOptions, Sizes};
 
@@ -36,11 +38,13 @@ pub struct CheckOptions {
     pub runs: usize,
     /// The seed of all that is random.
     pub seed: u64,
+    /// The time for a proof by [`Model::check`]: outputs that are proved are not run. Zero for none.
+    pub proof: Duration,
 }
 
 impl Default for CheckOptions {
     fn default() -> CheckOptions {
-        CheckOptions { sizes: Sizes::default(), runs: 5, seed: 1 }
+        CheckOptions { sizes: Sizes::default(), runs: 5, seed: 1, proof: Duration::from_secs(10) }
     }
 }
 
@@ -55,18 +59,42 @@ pub struct VerifyOptions {
     /// The time for all comparisons: runs of more sizes are made while they are likely to end
     /// before.
     pub time: Duration,
+    /// The time for a proof, which comes first; zero for none.
+    pub proof: Duration,
+    /// True if outputs that are proved are compared in runs all the same.
+    pub runs_proved: bool,
 }
 
 impl VerifyOptions {
-    /// The time for comparisons that nobody asked for, by what a fold or a conversion took.
-    pub fn time_beside(work: Duration) -> Duration {
-        work.saturating_add(Duration::from_millis(500))
+    /// These options for comparisons that nobody asked for: a proof takes no more time than a fold
+    /// or a conversion took and half a second, and so do runs of what is not proved.
+    #[must_use]
+    pub fn beside(self, work: Duration) -> VerifyOptions {
+        let time = work.saturating_add(Duration::from_millis(500));
+        VerifyOptions { time, proof: time, runs_proved: false, ..self }
+    }
+
+    /// What is the same in all runs, and the seed.
+    pub(crate) fn given(&self) -> (&Sizes, u64) {
+        (&self.sizes, self.seed)
+    }
+
+    /// Returns true if a proof leaves nothing for runs.
+    pub(crate) fn is_settled(&self, proof: Option<&ProvedOutputs>) -> bool {
+        !self.runs_proved && proof.is_some_and(ProvedOutputs::is_complete)
+    }
+
+    /// Names of outputs that are not run, as they are proved.
+    pub(crate) fn spared(&self, proof: Option<&ProvedOutputs>) -> HashSet<String> {
+        let proved = proof.filter(|_| !self.runs_proved);
+        proved.into_iter().flat_map(ProvedOutputs::proved).map(str::to_owned).collect()
     }
 }
 
 impl Default for VerifyOptions {
     fn default() -> VerifyOptions {
-        VerifyOptions { sizes: Sizes::default(), seed: 1, time: Duration::from_secs(30) }
+        let time = Duration::from_secs(30);
+        VerifyOptions { sizes: Sizes::default(), seed: 1, time, proof: time, runs_proved: true }
     }
 }
 
@@ -74,9 +102,12 @@ impl Default for VerifyOptions {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Check {
+    /// The outputs that are proved to be the same, which are not run; nothing without a proof, or
+    /// where proofs are not about models of these standards.
+    pub proof: Option<ProvedOutputs>,
     /// The runs that were compared.
     pub runs: usize,
-    /// The outputs in the order of the first model.
+    /// The outputs of the runs in the order of the first model.
     pub outputs: Vec<OutputCheck>,
     /// The first value of both models that differs in the first run that has a difference.
     pub parting: Option<Parting>,
@@ -135,8 +166,9 @@ pub(crate) struct Compared {
 }
 
 impl Model {
-    /// Runs this model and another on the same random inputs, and compares all outputs bit for bit;
-    /// all NaNs are the same. Inputs and outputs that correspond have one name, or else one
+    /// Compares all outputs of this model and another bit for bit; all NaNs are the same. Outputs are
+    /// proved to be the same for all inputs that this model takes, and those that are not are those
+    /// of runs on the same random inputs. Inputs and outputs that correspond have one name, or else one
     /// position. The items of a sequence `y` may be outputs `y_0`, `y_1`, or the slices of a
     /// tensor; those of an input are slices. Variables of OpenVINO are inputs, and their next
     /// values outputs.
@@ -145,7 +177,7 @@ impl Model {
     /// use gradus::Model;
     /// let model = Model::open("examples/positions.onnx")?;
     /// let check = model.check(&Model::open("examples/positions.onnx")?, &Default::default())?;
-    /// assert!(check.is_same() && check.runs == 5 && check.outputs.len() == 3);
+    /// assert!(check.is_same() && check.proof.is_some_and(|proof| proof.is_complete()));
     /// # Ok::<(), gradus::Error>(())
     /// ```
     ///
@@ -159,32 +191,42 @@ impl Model {
         };
         let (first, second) = (self.with_given(&options.sizes)?, other.with_given(&options.sizes)?);
         let (first, second) = (explicit(&first)?, explicit(&second)?);
-        let Compared { runs, outputs, differing, .. } = first.compare(&second, options)?;
+        let proof = first.prove_outputs(&second, &options.sizes, options.proof);
+        if proof.as_ref().is_some_and(ProvedOutputs::is_complete) {
+            return Ok(Check { proof, runs: 0, outputs: Vec::new(), parting: None });
+        }
+        let mut schedule = Schedule::of(plan::usual(options.runs), TimeBudget::UNLIMITED);
+        schedule.proved.extend(proof.iter().flat_map(ProvedOutputs::proved).map(str::to_owned));
+        let given = (&options.sizes, options.seed);
+        let compared = first.compare_planned(&second, given, schedule)?;
+        let Compared { runs, outputs, differing, failed, .. } = compared;
+        if let Some(error) = failed {
+            return Err(error);
+        }
         let parting = differing.and_then(|(inputs, renamed)| first.parting(&second, &inputs, &renamed));
-        Ok(Check { runs, outputs, parting })
-    }
-
-    /// Compares the outputs of both models for random inputs.
-    pub(crate) fn compare(&self, other: &Model, options: &CheckOptions) -> Result<Compared> {
-        let (first, second) = (self.program(&[])?, other.program(&[])?);
-        let mut first = |inputs: &NamedValues| run(&first, inputs);
-        let mut second = |inputs: &NamedValues, _: &[&str]| run(&second, inputs).map(Some);
-        self.compare_runs(other, options, &mut first, &mut second)
+        Ok(Check { proof, runs, outputs, parting })
     }
 
     /// Compares the outputs of both models in these runs, while there is time.
     pub(crate) fn compare_planned(
         &self,
         other: &Model,
-        options: &VerifyOptions,
+        given: (&Sizes, u64),
         schedule: Schedule,
     ) -> Result<Compared> {
-        let program = |model: &Model| model.program_within(&[], &schedule.time);
-        let (first, second) = (program(self)?, program(other)?);
+        let pairs = output_pairs(self.graph(), other.graph())?;
+        let pairs: Vec<_> = pairs.iter().filter(|pair| !schedule.skips(pair.name())).collect();
+        let names = |of: fn(&OutputPair) -> &Named| -> Vec<_> {
+            if schedule.proved.is_empty() {
+                return Vec::new();
+            }
+            pairs.iter().flat_map(|pair| of(pair).names()).collect()
+        };
+        let first = self.program_within(&names(|pair| &pair.first), &schedule.time)?;
+        let second = other.program_within(&names(|pair| &pair.second), &schedule.time)?;
         let mut first = |inputs: &NamedValues| run(&first, inputs);
         let mut second = |inputs: &NamedValues, _: &[&str]| run(&second, inputs).map(Some);
-        let (given, seed) = (&options.sizes, options.seed);
-        self.compare_all(other, (given, seed), schedule, &mut first, &mut second)
+        self.compare_all(other, given, schedule, &mut first, &mut second)
     }
 
     /// Inputs for which outputs of both models differ, if runs of varied sizes find some in time.
@@ -192,9 +234,9 @@ impl Model {
         let (first, second) = (self.with_given(&options.sizes)?, other.with_given(&options.sizes)?);
         let time = TimeBudget::of(options.time);
         let runs = plan::varied(first.graph(), &options.sizes);
-        let schedule = Schedule { runs, time, goes_on: false };
+        let schedule = Schedule::of(runs, time);
         let Compared { runs, outputs, differing, failed, .. } =
-            first.compare_planned(&second, options, schedule)?;
+            first.compare_planned(&second, options.given(), schedule)?;
         if let Some(error) = failed {
             return Err(error);
         }
@@ -215,8 +257,7 @@ impl Model {
         first: &mut First<'_>,
         second: &mut Second<'_>,
     ) -> Result<Compared> {
-        let runs = plan::usual(options.runs);
-        let schedule = Schedule { runs, time: TimeBudget::UNLIMITED, goes_on: false };
+        let schedule = Schedule::of(plan::usual(options.runs), TimeBudget::UNLIMITED);
         let given = (&options.sizes, options.seed);
         let compared = self.compare_all(other, given, schedule, first, second)?;
         match compared.failed {
@@ -229,12 +270,14 @@ impl Model {
         &self,
         other: &Model,
         (given, seed): (&Sizes, u64),
-        Schedule { runs, mut time, goes_on }: Schedule,
+        schedule: Schedule,
         first: &mut First<'_>,
         second: &mut Second<'_>,
     ) -> Result<Compared> {
         let (own, others) = (self.graph(), other.graph());
-        let outputs = output_pairs(own, others)?;
+        let mut outputs = output_pairs(own, others)?;
+        outputs.retain(|pair| !schedule.skips(pair.name()));
+        let Schedule { runs, mut time, goes_on, .. } = schedule;
         let names: HashMap<String, InputPair> = input_pairs(own, others)?.into_iter().collect();
         let wanted: Vec<_> = outputs.iter().flat_map(|pair| pair.second.names()).collect();
         let mut random = fastrand::Rng::with_seed(seed);
@@ -358,25 +401,6 @@ fn len(value: &Value) -> usize {
 
 /// Why nothing was compared where the time was over.
 pub(crate) const NO_TIME: &str = "no run ended in the time for it";
-
-/// The error about outputs that differ, of which there is one at least.
-pub(crate) fn difference(made: &str, differing: &[&OutputCheck]) -> Error {
-    let names: Vec<_> = differing.iter().map(|output| format!("\"{}\"", output.name)).collect();
-    let names = names.join(", ");
-    let first = differing.iter().find_map(|output| match (&output.types, &output.first) {
-        (Some((before, after)), _) => Some((String::new(), before, after)),
-        (None, Some(element)) => {
-            Some((format!(" at element {}", element.index), &element.before, &element.after))
-        }
-        (None, None) => None,
-    });
-    match first {
-        Some((at, before, after)) => {
-            Error::mismatch(Kind::Graph, format_args!("{made} output {names}{at}"), after, before)
-        }
-        None => Error::new(Kind::Graph, format!("{made} output {names} differs")),
-    }
-}
 
 fn in_second(other: &Model, error: Error) -> Error {
     match other.path() {

@@ -153,6 +153,20 @@ pub(crate) struct Schedule {
     pub(crate) time: TimeBudget,
     /// True if others follow a run that the second model refuses.
     pub(crate) goes_on: bool,
+    /// Names of outputs that are not compared, as they are proved.
+    pub(crate) proved: HashSet<String>,
+}
+
+impl Schedule {
+    /// Runs of all outputs, up to the first that the second model refuses.
+    pub(crate) fn of(runs: Vec<PlannedRun>, time: TimeBudget) -> Schedule {
+        Schedule { runs, time, goes_on: false, proved: HashSet::new() }
+    }
+
+    /// Returns true if an output is not compared.
+    pub(crate) fn skips(&self, output: &str) -> bool {
+        self.proved.contains(output)
+    }
 }
 
 /// Runs of random sizes, every third of extreme floats; those of the smallest and the largest sizes

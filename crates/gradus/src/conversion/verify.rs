@@ -1,21 +1,27 @@
 //! Verification of a converted model: both models are run on random inputs, and outputs are compared
 //! as far as the report says that they are the same.
 
+use std::collections::HashSet;
+
 use foldhash::HashMap;
 use gradus_core::Result;
 use gradus_core::graph::{Graph, ValueId};
 
 use super::{ConversionReport, Converted, Exactness, Note};
 use crate::check::plan::{PlannedRun, Schedule, TimeBudget, varied};
-use crate::check::{Compared, NO_TIME, OutputCheck, VerifyOptions, difference, draws};
+use crate::check::{Compared, NO_TIME, OutputCheck, VerifyOptions, draws};
 use crate::fact::Fact;
 use crate::model::Model;
+use crate::prove::ProvedOutputs;
 use gradus_engine::infer::InferOptions;
 
 /// The comparison of a model with what it was converted to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Verified {
+    /// The outputs that are proved to be the same; nothing without a proof, or where proofs are not
+    /// about models of these standards.
+    pub proof: Option<ProvedOutputs>,
     /// Runs of both models on random inputs.
     pub runs: usize,
     /// The open sizes of these runs, in words: `1`, `unequal`, `n = 0`.
@@ -30,38 +36,45 @@ pub struct Verified {
 }
 
 impl Model {
-    /// Compares this model with what it was converted to: runs of both on random inputs whose sizes
-    /// are 1, unequal, equal, 0 one at a time, and random, while there is time. Outputs of nodes
-    /// that are exact by the report must be the same bits, all NaNs alike. Of others, types are
-    /// compared and, if the nodes only round, shapes that sizes alone decide: a number that is
-    /// rounded differently may decide anything after it.
+    /// Compares this model with what it was converted to. Outputs are proved to be the same, while
+    /// there is time for that; those that are not by runs of both on random inputs whose sizes are
+    /// 1, unequal, equal, 0 one at a time, and random, while there is time. Outputs of nodes that
+    /// are exact by the report must be the same bits, all NaNs alike. Of others, types are compared
+    /// and, if the nodes only round, shapes that sizes alone decide: a number that is rounded
+    /// differently may decide anything after it.
     ///
     /// # Errors
     /// [`Kind::Graph`](gradus_core::Kind::Graph) names the outputs that differ. A model that does not
     /// run is no error, but the reason why nothing was compared.
     pub fn verify_converted(&self, converted: &Converted, options: &VerifyOptions) -> Result<Verified> {
-        let refused = |why: String| Ok(Verified { refused: Some(why), ..Verified::default() });
+        let proof = self.prove_outputs(&converted.model, &options.sizes, options.proof);
+        let found = Verified { proof, ..Verified::default() };
+        if options.is_settled(found.proof.as_ref()) {
+            return Ok(found);
+        }
+        let refused = |why: String| Ok(Verified { refused: Some(why), ..found.clone() });
         if draws(self) {
             return refused("the model draws numbers at random".to_owned());
         }
         let time = TimeBudget::of(options.time);
-        let compared = match self.compare_converted(converted, options, time) {
+        let proved = options.spared(found.proof.as_ref());
+        let compared = match self.compare_converted(converted, options, time, proved) {
             Ok(compared) => compared,
             Err(_) if time.is_over() => return refused(NO_TIME.to_owned()),
             Err(error) => return refused(error.to_string()),
         };
-        let Compared { runs, sizes, outputs, failed, .. } = compared;
-        if runs == 0 {
-            return refused(failed.map_or_else(|| NO_TIME.to_owned(), |error| error.to_string()));
+        if compared.runs == 0 {
+            let failed = compared.failed.as_ref();
+            return refused(failed.map_or_else(|| NO_TIME.to_owned(), ToString::to_string));
         }
         let graph = self.graph();
         let inexact = noted(graph, &converted.report, |_| true);
         // Rounding alone leaves sizes that follow from sizes.
         let edges = noted(graph, &converted.report, |note| note.exactness == Exactness::EdgeCases);
         let settled = self.settled_shapes(options)?;
-        let mut verified = Verified { runs, sizes, ..Verified::default() };
+        let mut verified = Verified { runs: compared.runs, sizes: compared.sizes.clone(), ..found };
         let mut differing: Vec<&OutputCheck> = Vec::new();
-        for output in &outputs {
+        for output in &compared.outputs {
             let id = graph.outputs().iter().find(|&&id| *graph.value(id).name == *output.name);
             let is_exact = id.is_some_and(|&id| !inexact[id.index()]);
             if is_exact {
@@ -78,7 +91,10 @@ impl Model {
                 differing.push(output);
             }
         }
-        if differing.is_empty() { Ok(verified) } else { Err(difference("converted", &differing)) }
+        if differing.is_empty() {
+            return Ok(verified);
+        }
+        Err(self.refuted(&converted.model, "converted", &compared, &differing))
     }
 
     fn compare_converted(
@@ -86,6 +102,7 @@ impl Model {
         converted: &Converted,
         options: &VerifyOptions,
         time: TimeBudget,
+        proved: HashSet<String>,
     ) -> Result<Compared> {
         let explicit = |model: &Model| -> Result<Model> {
             Ok(model.without_variables()?.map_or_else(|| model.clone(), |(explicit, _)| explicit))
@@ -94,7 +111,7 @@ impl Model {
         // Numbers beyond a type mean nothing in some standards.
         let plan = varied(first.graph(), &options.sizes).into_iter();
         let runs = plan.map(|run| PlannedRun { extreme: false, ..run }).collect();
-        first.compare_planned(&second, options, Schedule { runs, time, goes_on: true })
+        first.compare_planned(&second, options.given(), Schedule { runs, time, goes_on: true, proved })
     }
 
     /// By value of the main graph: whether it is a tensor whose sizes follow from those of inputs.

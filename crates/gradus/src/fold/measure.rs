@@ -45,8 +45,7 @@ impl Model {
         let time = TimeBudget::of(options.time);
         let is_late = || Error::new(Kind::Limit, NO_TIME);
         let runs = measuring(self.graph(), &options.sizes);
-        let schedule = Schedule { runs, time, goes_on: false };
-        let check = self.compare_planned(folded, options, schedule);
+        let check = self.compare_planned(folded, options.given(), Schedule::of(runs, time));
         let check = check.map_err(|error| if time.is_over() { is_late() } else { error })?;
         match check.failed {
             Some(error) => return Err(error),

@@ -11,15 +11,19 @@ use gradus_core::{DType, Error, Kind, Result};
 use super::RuleSet;
 use crate::check::accepted::Accepted;
 use crate::check::plan::{Draw, MAX_TRIES, SIZES, Schedule, SizeChoice, TimeBudget, binding, varied};
-use crate::check::{Compared, NO_TIME, OutputCheck, VerifyOptions, difference, draws};
+use crate::check::{Compared, NO_TIME, OutputCheck, VerifyOptions, draws};
 use crate::fact::{Fact, TensorFact};
 use crate::model::Model;
+use crate::prove::ProvedOutputs;
 use gradus_engine::infer::{InferOptions, nameless_axes, symbols_of_inputs};
 
 /// The compared models.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Verified {
+    /// The outputs that are proved to be the same; nothing without a proof, or where proofs are not
+    /// about models of this standard.
+    pub proof: Option<ProvedOutputs>,
     /// Bindings of symbols under which the model before has no problem.
     pub bindings: usize,
     /// Shapes, and elements of shapes, that were known in both and the same.
@@ -42,25 +46,42 @@ const LARGE: Range<i64> = 16..200;
 const BINDINGS: usize = 5;
 
 impl Model {
-    /// Compares this model with what it was folded to by these rules: the values of shape
-    /// arithmetic and all shapes, under random bindings of the dimensions of inputs; and all
-    /// outputs, by runs on random inputs whose sizes are 1, unequal, equal, 0 one at a time, and
-    /// random, while there is time. All NaNs are the same. Where rules may change floats, only types
-    /// and shapes of outputs are compared; [`Model::measure`] says by how much elements differ.
+    /// Compares this model with what it was folded to by these rules. Outputs are proved to be the
+    /// same, while there is time for that. Unless all are, values of shape arithmetic and all shapes
+    /// are compared under random bindings of the dimensions of inputs, and outputs that are not
+    /// proved by runs on random inputs whose sizes are 1, unequal, equal, 0 one at a time, and
+    /// random, while there is time. All NaNs are the same. Where rules may change floats, nothing is
+    /// proved, and only types and shapes of outputs are compared; [`Model::measure`] says by how
+    /// much elements differ.
     ///
     /// # Errors
     /// [`Kind::Graph`] names the first value that differs, with the binding, or the outputs that
-    /// differ; if the folded model does not run where this one does, its error.
+    /// differ, with the inputs; if the folded model does not run where this one does, its error.
     pub fn verify(&self, folded: &Model, rules: RuleSet, options: &VerifyOptions) -> Result<Verified> {
-        self.with_given(&options.sizes)?.verify_given(folded, rules, options)
+        let given = self.with_given(&options.sizes)?;
+        let proof = if rules.may_change_floats() {
+            None
+        } else {
+            self.prove_outputs(folded, &options.sizes, options.proof)
+        };
+        let verified = Verified { proof, ..Verified::default() };
+        if options.is_settled(verified.proof.as_ref()) {
+            return Ok(verified);
+        }
+        given.verify_given(folded, rules, options, verified)
     }
 
-    fn verify_given(&self, folded: &Model, rules: RuleSet, options: &VerifyOptions) -> Result<Verified> {
+    fn verify_given(
+        &self,
+        folded: &Model,
+        rules: RuleSet,
+        options: &VerifyOptions,
+        mut verified: Verified,
+    ) -> Result<Verified> {
         let time = TimeBudget::of(options.time);
         // Shapes take no more than half of the time.
         let half = TimeBudget::of(options.time / 2);
         let mut random = fastrand::Rng::with_seed(options.seed);
-        let mut verified = Verified::default();
         let accepted = Accepted::of(&self.infer(&InferOptions::of(options.sizes.clone()))?);
         for round in 0..BINDINGS {
             for tried in 0..MAX_TRIES {
@@ -95,8 +116,10 @@ impl Model {
             return Ok(());
         }
         let runs = varied(self.graph(), &options.sizes);
-        let first = Schedule { runs: vec![runs[0].clone()], time, goes_on: false };
-        let check = match self.compare_planned(folded, options, Schedule { runs, time, goes_on: false }) {
+        let first = Schedule::of(vec![runs[0].clone()], time);
+        let mut schedule = Schedule::of(runs, time);
+        schedule.proved = options.spared(verified.proof.as_ref());
+        let check = match self.compare_planned(folded, options.given(), schedule) {
             Ok(Compared { failed: Some(error), .. }) => return Err(error),
             Ok(check) if check.runs == 0 => {
                 verified.refused = Some(NO_TIME.to_owned());
@@ -108,7 +131,7 @@ impl Model {
                 return Ok(());
             }
             // The folded model is at fault only if this one runs.
-            Err(error) if self.compare_planned(self, options, first).is_ok() => {
+            Err(error) if self.compare_planned(self, options.given(), first).is_ok() => {
                 return Err(error);
             }
             Err(error) => {
@@ -121,7 +144,7 @@ impl Model {
         };
         let differing: Vec<_> = check.outputs.iter().filter(differs).collect();
         if !differing.is_empty() {
-            return Err(difference("folded", &differing));
+            return Err(self.refuted(folded, "folded", &check, &differing));
         }
         verified.runs = check.runs;
         verified.sizes = check.sizes;

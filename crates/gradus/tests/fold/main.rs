@@ -13,5 +13,6 @@ mod loops;
 mod models;
 mod openvino;
 mod prove;
+mod proved;
 mod rules;
 mod sets;

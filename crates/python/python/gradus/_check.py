@@ -63,14 +63,22 @@ class CheckReport:
     runs: int
     outputs: list[OutputCheck]
     parting: tuple[str, str, str] | None
+    #: Outputs by name, and whether they are proved to be the same for all inputs and sizes, so that
+    #: no run compares them; ``None`` for ``prove=False``, and where proofs are not about the models.
+    proved: dict[str, bool] | None = None
+    #: Why nothing is proved, if the proof did not end.
+    not_proved: str | None = None
 
     def __bool__(self) -> bool:
         return all(output.differing == 0 and output.types is None for output in self.outputs)
 
     def _repr_html_(self) -> str:
-        parting = self.parting and "the models part at {}: {} and {}".format(*self.parting)
+        notes = ["the models part at {}: {} and {}".format(*self.parting)] if self.parting else []
+        if self.proved:
+            count = f"{sum(self.proved.values())} of {len(self.proved)}"
+            notes.append(f"{count} outputs are proved to be the same for all inputs and sizes")
         outputs = ((output.name, output) for output in self.outputs)
-        return _outputs("output", outputs, f"{self.runs} runs") + _html.notes([parting] if parting else [])
+        return _outputs("output", outputs, f"{self.runs} runs") + _html.notes(notes)
 
 
 @dataclass(frozen=True)

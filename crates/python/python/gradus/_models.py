@@ -369,6 +369,7 @@ class Model:
         max_constant: int = 1 << 20,
         declare: bool = True,
         verify: bool | str | None = None,
+        prove: bool = False,
         values: Mapping[str, Any] | None = None,
         level: str = "exact",
         rules: Sequence[str] = (),
@@ -448,7 +449,7 @@ class Model:
             sizes,
             max_constant,
             declare,
-            (None if verify is None else bool(verify), dict(values or {})),
+            (None if verify is None else bool(verify), prove, dict(values or {})),
             level,
             list(rules),
             list(no_rules),
@@ -555,6 +556,7 @@ class Model:
         values: Mapping[str, Any] | None = None,
         runs: int = 5,
         seed: int = 1,
+        prove: bool = True,
     ) -> CheckReport:
         """Runs this model and another on the same random inputs.
 
@@ -582,12 +584,12 @@ class Model:
         Example:
             >>> import gradus
             >>> model = gradus.load("examples/positions.onnx")
-            >>> report = model.check(model.convert("openvino"))
+            >>> report = model.check(model.convert("openvino"), prove=False)
             >>> bool(report), report.runs
             (True, 5)
         """
         report = self._native._check(
-            other._native, _sizes(dims, shapes), dict(values or {}), runs, seed, None
+            other._native, _sizes(dims, shapes), dict(values or {}), runs, seed, None, prove
         )
         report["outputs"] = [OutputCheck(*output) for output in report["outputs"]]
         return CheckReport(**report)
@@ -721,7 +723,7 @@ class Model:
             raise UsageError.mismatch("the runtime", f'"{runtime}"', " or ".join(RUNTIMES))
         second = (other or self)._native
         report = self._native._check(
-            second, _sizes(dims, shapes), dict(values or {}), runs, seed, runtime
+            second, _sizes(dims, shapes), dict(values or {}), runs, seed, runtime, False
         )
         report["outputs"] = [OutputCheck(*output) for output in report["outputs"]]
         report["nodes"] = [NodeCheck(node, OutputCheck(*value)) for node, value in report["nodes"]]
@@ -984,6 +986,7 @@ def check(
     values: Mapping[str, Any] | None = None,
     runs: int = 5,
     seed: int = 1,
+    prove: bool = True,
 ) -> CheckReport: ...
 
 
@@ -1011,6 +1014,7 @@ def check(
     values: Mapping[str, Any] | None = None,
     runs: int = 5,
     seed: int = 1,
+    prove: bool = True,
 ) -> CheckReport | RuntimeReport:
     """Compares two models, or a model and a runtime, on random inputs.
 
@@ -1048,7 +1052,7 @@ def check(
         return first.check_in(with_, second, dims, shapes=shapes, values=values, runs=runs, seed=seed)
     if b is None:
         raise UsageError.mismatch("the second model", "None", "a model, or a runtime in with_")
-    return first.check(_opened(b), dims, shapes=shapes, values=values, runs=runs, seed=seed)
+    return first.check(_opened(b), dims, shapes=shapes, values=values, runs=runs, seed=seed, prove=prove)
 
 
 def prove(

@@ -892,7 +892,7 @@ class Model:
         sizes: _Sizes,
         max_constant: int,
         declare: bool,
-        verify: tuple[bool | None, dict[str, Any]],
+        verify: tuple[bool | None, bool, dict[str, Any]],
         level: str,
         rules: list[str],
         no_rules: list[str],
@@ -920,6 +920,7 @@ class Model:
         runs: int,
         seed: int,
         runtime: str | None,
+        prove: bool,
     ) -> dict[str, Any]: ...
     def _prove(self, other: Model, sizes: _Sizes, seconds: float, seed: int) -> dict[str, Any]: ...
     def explain(self, name: str) -> str:

@@ -1,0 +1,78 @@
+//! What commands that write a model say of proofs.
+
+use gradus::prove::ProvedOutputs;
+use gradus::{Error, Kind};
+use serde::Serialize;
+
+use crate::output::escaped;
+
+#[derive(Serialize)]
+pub(super) struct ProofJson<'a> {
+    outputs: Vec<OutputJson<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+pub(super) struct OutputJson<'a> {
+    name: &'a str,
+    proved: bool,
+}
+
+/// Outputs, and whether they are proved.
+pub(super) fn outputs(outputs: &[(String, bool)]) -> Vec<OutputJson<'_>> {
+    outputs.iter().map(|(name, proved)| OutputJson { name, proved: *proved }).collect()
+}
+
+impl<'a> ProofJson<'a> {
+    pub(super) fn of(proof: &'a ProvedOutputs) -> ProofJson<'a> {
+        ProofJson { outputs: outputs(&proof.outputs), reason: proof.reason.as_deref() }
+    }
+}
+
+/// A line about the outputs that are proved.
+pub(super) fn text(proof: &ProvedOutputs) -> String {
+    let proved = proof.proved().count();
+    let counts = format!("proved: {proved} of {} outputs", proof.outputs.len());
+    match &proof.reason {
+        Some(reason) => format!("{counts}: {}", escaped(reason)),
+        None if proved == 0 => counts,
+        None => format!("{counts}, for all inputs and sizes"),
+    }
+}
+
+/// The error of a comparison before a model is written: models that differ are a fault of Gradus.
+pub(super) fn unwritten(error: Error) -> Error {
+    let whose = match error.kind() {
+        Kind::Usage | Kind::Limit | Kind::Io => "",
+        _ => "; this is a bug of Gradus, please report it with the model",
+    };
+    error.map_message(|text| format!("{text}; nothing is written{whose}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_say_how_many_outputs_are_proved() {
+        let text = |proved: &[bool], reason: Option<&str>| {
+            let mut proof = ProvedOutputs::default();
+            proof.outputs = proved.iter().map(|proved| ("y".to_owned(), *proved)).collect();
+            proof.reason = reason.map(str::to_owned);
+            text(&proof)
+        };
+        assert_eq!(text(&[true, true], None), "proved: 2 of 2 outputs, for all inputs and sizes");
+        assert_eq!(text(&[true, false], None), "proved: 1 of 2 outputs, for all inputs and sizes");
+        assert_eq!(text(&[false], None), "proved: 0 of 1 outputs");
+        assert_eq!(text(&[false], Some("no time")), "proved: 0 of 1 outputs: no time");
+    }
+
+    #[test]
+    fn models_that_differ_are_a_fault_of_gradus() {
+        let message = |kind| unwritten(Error::new(kind, "y differs")).message().to_owned();
+        assert_eq!(message(Kind::Limit), "y differs; nothing is written");
+        let bug = "y differs; nothing is written; this is a bug of Gradus, please report it with the model";
+        assert_eq!(message(Kind::Graph), bug);
+    }
+}

@@ -1,0 +1,106 @@
+//! Comparisons that begin with a proof: of what is folded, converted and checked.
+
+use std::time::Duration;
+
+use gradus::check::{CheckOptions, VerifyOptions};
+use gradus::conversion::ConvertOptions;
+use gradus::fold::{FoldOptions, Level, RuleSet, Verified};
+use gradus::graph::Standard;
+use gradus::infer::Sizes;
+use gradus::{Kind, Model, Result};
+
+use crate::common::sketch::Sketch;
+
+/// Options of comparisons that nobody asked for.
+fn beside() -> VerifyOptions {
+    VerifyOptions::default().beside(Duration::from_secs(30))
+}
+
+fn verify(first: &Model, second: &Model, options: &VerifyOptions) -> Result<Verified> {
+    first.verify(second, RuleSet::default(), options)
+}
+
+#[test]
+fn what_is_folded_and_converted_is_proved_and_not_run() {
+    for name in ["heads", "positions", "loop", "range", "function"] {
+        let model = Model::open(format!("../../examples/{name}.onnx")).unwrap();
+        let folded = model.edited(&model.fold(&FoldOptions::default()).unwrap().model).unwrap();
+        let found = verify(&model, &folded, &beside()).unwrap();
+        assert!(found.proof.is_some_and(|proof| proof.is_complete()), "{name}");
+        assert_eq!((found.runs, found.bindings, found.refused), (0, 0, None), "{name}");
+        let found = verify(&model, &folded, &VerifyOptions::default()).unwrap();
+        assert!(found.proof.is_some_and(|proof| proof.is_complete()) && found.runs > 0, "{name}");
+        let fuse = model.verify(&folded, RuleSet::of(Level::Fuse), &beside()).unwrap();
+        assert!(fuse.proof.is_none() && fuse.runs > 0, "{name}");
+        let mut to = ConvertOptions::default();
+        to.opset = Some(18);
+        let converted = model.convert(Standard::Onnx, &to).unwrap();
+        let found = model.verify_converted(&converted, &beside()).unwrap();
+        assert!(found.proof.is_some_and(|proof| proof.is_complete()) && found.runs == 0, "{name}");
+    }
+}
+
+const TWO: &str = "x: float32[n, 4]; half = 0.5; y = Mul(x, half)";
+const RETURN: &str = "return y: float32[n, 4]; return z: float32[n, 4]";
+
+fn model(z: &str) -> Model {
+    Sketch::of(&format!("{TWO}; {z}; {RETURN}")).model()
+}
+
+/// `x + x` is `2 x`, of which no law says so.
+#[test]
+fn outputs_that_are_not_proved_are_run() {
+    let (first, second) = (model("z = Add(x, x)"), model("two = 2.0; z = Mul(x, two)"));
+    let found = verify(&first, &second, &beside()).unwrap();
+    let proof = found.proof.unwrap();
+    assert_eq!(proof.outputs, [("y".to_owned(), true), ("z".to_owned(), false)]);
+    assert_eq!((proof.reason, found.runs), (None, 6));
+    let all = verify(&first, &second, &VerifyOptions::default()).unwrap();
+    assert_eq!((all.runs, all.elements), (found.runs, found.elements * 2));
+    let check = first.check(&second, &CheckOptions::default()).unwrap();
+    let names: Vec<_> = check.outputs.iter().map(|output| &*output.name).collect();
+    assert!(check.is_same() && check.runs == 5 && names == ["z"], "{check:?}");
+    let mut runs = CheckOptions::default();
+    runs.proof = Duration::ZERO;
+    let check = first.check(&second, &runs).unwrap();
+    assert!(check.proof.is_none() && check.outputs.len() == 2, "{check:?}");
+}
+
+#[test]
+fn a_proof_without_time_leaves_all_to_runs() {
+    let first = model("z = Add(x, x)");
+    let mut options = beside();
+    options.proof = Duration::ZERO;
+    let found = verify(&first, &first, &options).unwrap();
+    assert!(found.proof.is_none() && found.runs == 6, "{found:?}");
+    options.proof = Duration::from_nanos(1);
+    let found = verify(&first, &first, &options).unwrap();
+    let proof = found.proof.unwrap();
+    assert_eq!((proof.proved().count(), proof.outputs.len(), found.runs), (0, 2, 6));
+    assert_eq!(proof.reason.as_deref(), Some("the proof did not end in the time for it"));
+}
+
+/// A rule that is wrong for some inputs alone: the error has those that show it.
+#[test]
+fn a_fold_that_is_wrong_is_refused_with_the_inputs() {
+    let (first, wrong) = (model("z = Add(x, x)"), model("z = Sub(x, x)"));
+    let error = verify(&first, &wrong, &beside()).unwrap_err();
+    let text = error.to_string();
+    assert_eq!(error.kind(), Kind::Graph);
+    assert!(text.starts_with("folded output \"z\" at element 0 is 0.0, expected "), "{text}");
+    assert!(text.contains(", for x = float32[1, 4] ["), "{text}");
+    assert!(text.contains("; the models part at z: node \"z\" and node \"z\""), "{text}");
+}
+
+/// The second model is the same wherever both run, and refuses what the first takes.
+#[test]
+fn a_model_that_refuses_more_is_not_proved() {
+    let of = |nodes: &str| Sketch::of(&format!("x: float32[n]; {nodes}; return y: float32[n]")).model();
+    let (first, second) = (of("y = Relu(x)"), of("s = [3]; t = Reshape(x, s); y = Relu(t)"));
+    let prove = |a: &Model, b| a.prove_outputs(b, &Sizes::default(), Duration::from_secs(10)).unwrap();
+    let proof = prove(&first, &second);
+    assert_eq!((proof.proved().count(), proof.outputs.len()), (0, 1));
+    assert_eq!(proof.reason.as_deref(), Some("the second model needs n == 3"));
+    assert!(verify(&first, &second, &beside()).is_err());
+    assert!(prove(&second, &first).is_complete());
+}
