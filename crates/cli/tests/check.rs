@@ -13,6 +13,13 @@ fn models_that_give_the_same_bits_are_the_same() {
     prints(
         &["check", "examples/positions.onnx", "examples/positions.onnx"],
         str![[r#"
+proved: 3 of 3 outputs, for all inputs and sizes
+
+"#]],
+    );
+    prints(
+        &["check", "examples/positions.onnx", "examples/positions.onnx", "--no-prove"],
+        str![[r#"
 3 outputs, 111 elements, 5 runs: the same bits
 
 "#]],

@@ -3,13 +3,17 @@
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
+use gradus_core::convert::i64_of;
+use gradus_core::graph::{DeclaredDim, Type, ValueId};
 use gradus_core::{Kind, Limits, Result};
 use gradus_proof::ProofOptions;
 pub use gradus_proof::{LawText, Proof, Side, Unproved, laws};
 
 use crate::check::{VerifyOptions, Witness, draws};
+use crate::dim::Dim;
+use crate::fact::{Dims, TensorFact};
 use crate::model::Model;
-use gradus_engine::infer::{InferOptions, InputFact, Sizes};
+use gradus_engine::infer::{InferOptions, InputFact, Sizes, nameless_axes, symbols_of_inputs};
 
 /// Options of [`Model::prove`].
 #[derive(Clone, Debug)]
@@ -91,6 +95,20 @@ impl ProvedOutputs {
     }
 }
 
+/// Returns true if every tensor that a fact is about has a declared type. Names of sizes declare
+/// nothing beyond what the proof assumes.
+fn takes(declared: &Type, fact: &TensorFact) -> bool {
+    let Type::Tensor(dtype, sizes) = declared else { return false };
+    let Some(sizes) = sizes else { return dtype.is_none() || *dtype == fact.dtype };
+    let is_size = |(size, dim): (&DeclaredDim, &Dim)| match size {
+        DeclaredDim::Known(size) => *dim == Dim::Known(i64_of(*size)),
+        DeclaredDim::Between(..) => false,
+        DeclaredDim::Symbol(_) | DeclaredDim::Unknown => true,
+    };
+    let fits = |dims: &Dims| dims.len() == sizes.len() && sizes.iter().zip(dims.iter()).all(is_size);
+    (dtype.is_none() || *dtype == fact.dtype) && fact.dims.as_ref().is_some_and(fits)
+}
+
 impl Model {
     /// Proves in some time which outputs of this model another one has too, for all inputs that this
     /// one takes; nothing if the time is zero, or for models that proofs are not about. Values that
@@ -110,6 +128,11 @@ impl Model {
         }
         let mut sizes = sizes.clone();
         sizes.inputs.retain(|_, given| matches!(given, InputFact::Type(_)));
+        // What folding fixed has no name in both models.
+        let mut of_both = sizes.clone();
+        let mut names = symbols_of_inputs(other.graph(), &sizes.inputs);
+        names.extend(nameless_axes(other.graph()).map(|(_, name)| name));
+        of_both.dims.retain(|name, _| names.contains(name));
         let mut limits = self.limits();
         limits.deadline = [Instant::now().checked_add(time), limits.deadline].into_iter().flatten().min();
         let none = |reason| {
@@ -117,7 +140,7 @@ impl Model {
             let outputs = outputs.map(|&id| (self.graph().value(id).name.to_string(), false)).collect();
             Some(ProvedOutputs { outputs, reason: Some(reason) })
         };
-        let proof = match gradus_proof::prove(self, other, &ProofOptions::of(sizes.clone(), Some(limits))) {
+        let proof = match gradus_proof::prove(self, other, &ProofOptions::of(of_both, Some(limits))) {
             Ok(proof) => proof,
             Err(error) if error.kind() == Kind::Unsupported => return None,
             Err(_) if limits.check().is_err() => {
@@ -129,25 +152,45 @@ impl Model {
         if !proof.unmatched.is_empty() || proof.own_inputs.iter().any(|(model, _)| *model > 0) {
             return None;
         }
-        match self.beyond(&proof, sizes, limits) {
+        match self.beyond(other, &proof, sizes, limits) {
             Ok(None) => {}
-            Ok(Some(text)) => return none(format!("the second model needs {text}")),
+            Ok(Some(text)) => return none(format!("the second model takes more for granted: {text}")),
             Err(error) => return none(error.to_string()),
         }
         Some(ProvedOutputs { outputs: proof.outputs, reason: None })
     }
 
-    /// An assumption of a proof that is none of this model: the other model may refuse what this
-    /// one takes.
-    fn beyond(&self, proof: &Proof, sizes: Sizes, limits: Limits) -> Result<Option<String>> {
-        if proof.assumptions.is_empty() || proof.proved() == 0 {
+    /// An assumption of a proof, or a size of an input that the other model declares, which this
+    /// model does not need: the other model may refuse what this one takes.
+    fn beyond(&self, other: &Model, proof: &Proof, sizes: Sizes, limits: Limits) -> Result<Option<String>> {
+        let inputs = self.other_inputs(other);
+        if (proof.assumptions.is_empty() && inputs.is_empty()) || proof.proved() == 0 {
             return Ok(None);
         }
         let mut given = InferOptions::of(sizes).cautiously();
         (given.ignore_declared, given.limits) = (true, Some(limits));
         let inference = self.infer(&given)?;
+        for (name, own, declared) in inputs {
+            if !inference.fact(own).as_tensor().is_some_and(|fact| takes(declared, fact)) {
+                return Ok(Some(format!("{declared} of input \"{name}\"")));
+            }
+        }
         let own: HashSet<_> = inference.conditions().iter().map(|of| &*of.text).collect();
         Ok(proof.assumptions.iter().find(|text| !own.contains(&***text)).cloned())
+    }
+
+    /// The inputs for which another model declares another type than this one: the name, the value
+    /// of this model, and the type.
+    fn other_inputs<'a>(&self, other: &'a Model) -> Vec<(&'a str, ValueId, &'a Type)> {
+        let graph = other.graph();
+        let inputs = graph.inputs().iter().map(|&id| graph.value(id));
+        let inputs = inputs.filter_map(|info| {
+            let declared = info.declared.as_ref()?;
+            let own = self.graph().find(&info.name)?;
+            let same = self.graph().value(own).declared.as_ref() == Some(declared);
+            (!same).then_some((&*info.name, own, declared))
+        });
+        inputs.collect()
     }
 
     /// Proves that another model returns the same bits for all inputs and sizes that both take, or

@@ -235,7 +235,7 @@ fn counted(count: u64, what: &str) -> String {
 }
 
 fn text(check: &Check) -> String {
-    let proof = check.proof.as_ref().map(proved::text);
+    let proof = check.proof.as_ref().filter(|proof| proof.proved().next().is_some()).map(proved::text);
     let runs = (check.runs > 0).then(|| text_of_runs(check));
     let blank = if check.is_same() { "\n" } else { "\n\n" };
     proof.into_iter().chain(runs).collect::<Vec<_>>().join(blank)
