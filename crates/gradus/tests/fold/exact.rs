@@ -584,7 +584,7 @@ fn floats_are_measured_in_the_time_for_it() {
     let model = model.text("return y: float32[n]").model();
     let mut options = VerifyOptions::default();
     assert!(model.measure(&model, &options).unwrap().elements > 0);
-    options.time = std::time::Duration::ZERO;
+    options.time = Duration::ZERO;
     let error = model.measure(&model, &options).unwrap_err();
     assert_eq!((error.kind(), error.message()), (gradus::Kind::Limit, "no run ended in the time for it"));
 }
