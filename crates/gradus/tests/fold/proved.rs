@@ -108,7 +108,7 @@ fn a_model_that_refuses_more_is_not_proved() {
     };
     let (open, equal, fixed) = (of("n", "m"), of("n", "n"), of("n", "3"));
     for (first, second, why) in [
-        (&open, &equal, "the second model takes more for granted: axes of one name have one size: n"),
+        (&open, &equal, "the second model takes more for granted: axes of one name have one size: m"),
         (&open, &fixed, "the second model takes more for granted: float32[3] of input \"z\""),
         (&equal, &fixed, "the second model takes more for granted: float32[3] of input \"z\""),
     ] {
