@@ -2,6 +2,7 @@
 
 mod dims;
 mod lint;
+mod edits;
 mod models;
 mod names;
 mod rewrites;
@@ -18,6 +19,7 @@ use names::{Named, any, command_names, shell, shells, subjects};
 
 pub(crate) use dims::{Dialect, Dim};
 pub(crate) use lint::{FailOn, LintArgs, LintForm};
+pub(crate) use edits::EditArgs;
 pub(crate) use models::{
     CheckArgs, CostArgs, Devices, Diagram, DiffArgs, Emit, FleetArgs, GraphArgs, Infer, Ops, ProveArgs,
     ReportArgs, Show, bytes,
@@ -87,6 +89,7 @@ pub(crate) enum Command {
     Graph(GraphArgs),
     Fold(FoldArgs),
     Convert(ConvertArgs),
+    Edit(EditArgs),
     Show(Show),
     Diff(DiffArgs),
     Check(CheckArgs),
@@ -125,6 +128,7 @@ impl Args {
             Command::Report(report) => report.json,
             Command::Fold(fold) => fold.json,
             Command::Convert(convert) => convert.json,
+            Command::Edit(edit) => edit.json,
             Command::Show(show) => show.json,
             Command::Diff(diff) => diff.json,
             Command::Check(check) => check.json,

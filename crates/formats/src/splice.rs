@@ -49,6 +49,11 @@ impl Splice {
         self.len == 0
     }
 
+    /// Returns true if these are all bytes of a source of `len` bytes, unchanged.
+    pub fn is_whole(&self, len: usize) -> bool {
+        self.is_copy_of(0..len)
+    }
+
     /// Returns true if these are the bytes of a range of the source, and no others.
     pub(crate) fn is_copy_of(&self, range: Range<usize>) -> bool {
         match self.parts.as_slice() {

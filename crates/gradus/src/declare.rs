@@ -85,14 +85,7 @@ impl Model {
             if tensors.iter().any(|(set, _)| *set == id) {
                 return Err(Error::new(Kind::Usage, format!("input \"{name}\" is set twice")));
             }
-            let what = format_args!("cannot set input \"{name}\": the value");
-            match (value, &info.declared) {
-                (value, Some(declared)) if !declared.admits(&value) => {
-                    return Err(Error::mismatch(Kind::Usage, what, value, declared));
-                }
-                (Value::Tensor(tensor), _) => tensors.push((id, tensor)),
-                (other, _) => return Err(Error::mismatch(Kind::Usage, what, other, "a tensor")),
-            }
+            tensors.push((id, checked_constant(info, &value)?));
         }
         if tensors.is_empty() { Ok(self.clone()) } else { self.with_constants(&tensors) }
     }
@@ -131,6 +124,21 @@ impl Model {
         let all = graph.inputs().iter().chain(graph.outputs()).copied().chain(computed);
         let types = all.filter(|id| seen.insert(*id)).filter_map(told).collect();
         self.source().apply(&Edit { types, ..Edit::keeping(0..graph.nodes().len()) })
+    }
+}
+
+/// The tensor that an input may become, if a value is one.
+///
+/// # Errors
+/// [`Kind::Usage`] if the value is not what the model declares of the input or no tensor.
+pub(crate) fn checked_constant(info: &ValueInfo, value: &Value) -> Result<Tensor> {
+    let what = format_args!("cannot set input \"{}\": the value", name_in_message(&info.name));
+    match (value, &info.declared) {
+        (value, Some(declared)) if !declared.admits(value) => {
+            Err(Error::mismatch(Kind::Usage, what, value, declared))
+        }
+        (Value::Tensor(tensor), _) => Ok(tensor.clone()),
+        (other, _) => Err(Error::mismatch(Kind::Usage, what, other, "a tensor")),
     }
 }
 

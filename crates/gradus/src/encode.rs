@@ -203,7 +203,7 @@ impl Model {
 }
 
 /// The type of a sequence or an optional.
-fn container(fact: &Fact) -> Option<Type> {
+pub(crate) fn container(fact: &Fact) -> Option<Type> {
     let held = |fact: &Fact| match fact {
         Fact::Tensor(tensor) => tensor.dtype.map(|dtype| Type::Tensor(Some(dtype), None)),
         other => container(other),

@@ -96,6 +96,7 @@ pub mod conversion;
 pub mod cost;
 mod declare;
 pub mod diff;
+pub mod edit;
 mod encode;
 #[doc(hidden)]
 pub mod files;

@@ -10,7 +10,7 @@ use gradus_core::convert::u64_of;
 use gradus_core::graph::{Standard, ValueId};
 use gradus_core::{Error, Kind, Limits, Result, Tensor, Value, graph};
 use gradus_formats::openvino::Written;
-use gradus_formats::{Files, InMemory, Sniffed, onnx, openvino, paddle, sniff};
+use gradus_formats::{Files, InMemory, Sniffed, Splice, onnx, openvino, paddle, sniff};
 
 use crate::files::{Folder, Spliced, map_within};
 use crate::normalize::has_default_inputs;
@@ -296,6 +296,14 @@ impl Model {
         Ok(Model { file: self.file.clone(), edited: true, ..model })
     }
 
+    /// The model whose file is what a splice makes of its own.
+    pub(crate) fn spliced(&self, splice: &Splice) -> Result<Model> {
+        let (bytes, files) = self.file_of()?;
+        self.limits().allow_bytes(0, u128::from(u64_of(splice.len())))?;
+        let model = self.options().read_edited(&splice.to_bytes(bytes)?, files.clone(), self.source())?;
+        Ok(Model { file: self.file.clone(), edited: true, ..model })
+    }
+
     /// The model whose inputs are constants with these elements.
     pub(crate) fn with_constants(&self, values: &[(ValueId, Tensor)]) -> Result<Model> {
         let graph = self.graph();
@@ -382,6 +390,12 @@ impl Model {
     pub(crate) fn mentioned(&self) -> Result<HashSet<String>> {
         let file = self.bytes.as_ref().filter(|_| self.source().standard == Standard::Onnx);
         file.map_or_else(|| Ok(HashSet::new()), onnx::mentioned)
+    }
+
+    /// Returns true if the training information of the file mentions a value of that name.
+    pub(crate) fn is_in_training(&self, name: &str) -> Result<bool> {
+        let file = self.bytes.as_ref().filter(|_| self.source().standard == Standard::Onnx);
+        file.map_or(Ok(false), |bytes| Ok(onnx::mentioned_in_training(bytes)?.contains(name)))
     }
 
     /// The input of that name, which takes values.

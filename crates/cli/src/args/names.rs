@@ -90,6 +90,7 @@ pub(super) fn command_names() -> Vec<&'static str> {
         "cost",
         "fold",
         "convert",
+        "edit",
         "show",
         "diff",
         "check",

@@ -7,6 +7,7 @@ mod cost;
 mod devices;
 mod diff;
 mod dim;
+mod edit;
 mod fleet;
 mod fold;
 mod given;
@@ -49,6 +50,7 @@ pub(crate) fn run(args: &Args, runtime: FindRuntime) -> Result<(), Failure> {
         Command::Graph(args) => graph::graph(args),
         Command::Fold(args) => fold::fold(args),
         Command::Convert(args) => convert::convert(args),
+        Command::Edit(args) => edit::edit(args),
         Command::Show(args) => show::show(args),
         Command::Diff(args) => diff::diff(args),
         Command::Check(args) => check::check(args, runtime),

@@ -19,13 +19,23 @@ impl Model {
     /// # Errors
     /// As [`Graph::apply`].
     pub fn apply(&self, edit: &Edit) -> Result<Model> {
+        self.apply_renamed(edit, &Renames::new())
+    }
+
+    /// The model whose main graph is edited, and has other names in place of those that `names`
+    /// has, wherever they stand in it and in the graphs within. What the edit says is in the old
+    /// names.
+    ///
+    /// # Errors
+    /// As [`Graph::apply`].
+    pub fn apply_renamed(&self, edit: &Edit, names: &Renames) -> Result<Model> {
         let own = self.opsets.iter().find(|(domain, _)| domain.is_empty()).map(|(_, version)| *version);
         let version = own.or((self.standard == Standard::Onnx).then_some(OPSET_OF_MADE));
         let mut opsets = self.opsets.clone();
         if own.is_none() && edit.makes_nodes() {
             opsets.extend(version.map(|version| ("".into(), version)));
         }
-        Ok(Model { opsets, ..self.with_graph(self.graph.apply(edit, version)?) })
+        Ok(Model { opsets, ..self.with_graph(self.graph.applied(edit, version, names)?) })
     }
 
     /// The model with another main graph.
@@ -51,11 +61,11 @@ impl Graph {
     /// [`Kind::Unsupported`] if the edit is about another graph, [`Kind::Graph`] if what it makes
     /// is not well formed.
     pub fn apply(&self, edit: &Edit, version: Option<i64>) -> Result<Graph> {
-        Application::new(Builder::new(&self.name), version, self, &edit.nodes).graph(
-            self,
-            edit,
-            &Renames::new(),
-        )
+        self.applied(edit, version, &Renames::new())
+    }
+
+    fn applied(&self, edit: &Edit, version: Option<i64>, names: &Renames) -> Result<Graph> {
+        Application::new(Builder::new(&self.name), version, self, &edit.nodes).graph(self, edit, names)
     }
 
     fn applied_within(&self, edit: &Edit, names: &Renames, version: Option<i64>) -> Result<Arc<Graph>> {
@@ -124,15 +134,16 @@ impl<'e> Application<'e> {
         if names.is_empty() {
             self.ids.resize(graph.values.len(), None);
         }
-        for &id in &graph.inputs {
-            let name = new_name(names, &graph.value(id).name);
+        let own = |ids: &[ValueId]| ids.iter().map(|&id| graph.value(id).name.clone()).collect();
+        for name in edit.inputs.clone().unwrap_or_else(|| own(&graph.inputs)) {
+            let name = new_name(names, &name);
             self.builder.shared(name);
             self.builder.define(name, Origin::Input)?;
         }
         self.constants(graph, edit, names)?;
         self.nodes(graph, &edit.nodes, names, false)?;
-        for &id in &graph.outputs {
-            self.builder.output(new_name(names, &graph.value(id).name));
+        for name in edit.outputs.clone().unwrap_or_else(|| own(&graph.outputs)) {
+            self.builder.output(new_name(names, &name));
         }
         self.declare(graph, edit, names)?;
         self.builder.finish()

@@ -27,6 +27,11 @@ pub struct Edit {
     pub gone: HashSet<Arc<str>>,
     /// Types that are declared of values: of inputs and outputs in place of what the file says.
     pub types: Vec<(Arc<str>, Type)>,
+    /// The inputs in place of those of the graph. One may have the name of a value that a node
+    /// defined before, or that was a constant.
+    pub inputs: Option<Vec<Arc<str>>>,
+    /// The outputs in place of those of the graph.
+    pub outputs: Option<Vec<Arc<str>>>,
 }
 
 /// A node to be written, or several.

@@ -51,7 +51,7 @@ impl Model {
             self.read_again(&written.xml.to_bytes(bytes)?, Arc::new(Spliced::new(&written.bin, &bin)))?;
             return self.save_pair(&written.xml, bytes, &ConstantFiles::Spliced(&written.bin, &bin), path);
         }
-        self.save_onnx(Some(to), path)
+        self.save_spliced(&onnx::edit_model(bytes, self.source(), to)?, path)
     }
 
     /// Writes the model, and says how many bytes that are: what was read as it is, what was made in
@@ -74,7 +74,8 @@ impl Model {
                     .or_else(|_| self.rewritten(self.source()).map(|_| Vec::new()))?;
                 return self.save_pair(&splice, bytes, &ConstantFiles::Parts(&parts), path);
             }
-            return self.save_onnx(None, path);
+            let (bytes, _) = self.file_of()?;
+            return self.save_spliced(&Splice::whole(bytes.len()), path);
         }
         if is_ir {
             let written = openvino::encode_model(self.source())?;
@@ -205,17 +206,15 @@ impl Model {
         Ok(())
     }
 
-    /// Writes an ONNX model, and the files of constants that it needs next to it.
-    fn save_onnx(&self, to: Option<&graph::Model>, path: &Path) -> Result<u64> {
+    /// Writes the ONNX model that a splice makes of the file, and the files of constants that it
+    /// needs next to it.
+    pub(crate) fn save_spliced(&self, splice: &Splice, path: &Path) -> Result<u64> {
         self.check_output(path)?;
         let limits = self.limits();
         let (bytes, sources_files) = self.file_of()?;
         let mut files = NewFiles::default();
         let names = beside::copied(self, bytes, path, &mut files)?;
-        let mut splice = match to {
-            Some(to) => onnx::edit_model(bytes, self.source(), to)?,
-            None => Splice::whole(bytes.len()),
-        };
+        let mut splice = splice.clone();
         if !names.is_empty() {
             limits.allow_bytes(0, u128::from(u64_of(splice.len())))?;
             let edited = splice.to_bytes(bytes)?;

@@ -8,15 +8,18 @@ use std::sync::Arc;
 use bytes::Bytes;
 use foldhash::{HashMap, HashSet};
 use gradus_core::error::Position;
-use gradus_core::graph::{Constant, Content, Function, Graph, Model, Node, Type, ValueId, ValueInfo};
+use gradus_core::graph::edit::Renames;
+use gradus_core::graph::{Constant, Content, Function, Graph, Model, Node, ValueId};
 use gradus_core::{Error, Kind, Result};
 
+use super::ports::NewNames;
+use super::values::{info, infos, initializer};
 use super::{encode, graph, import, text_of};
 use crate::Splice;
 use crate::onnx::fields::{
-    attribute_proto, function_proto, graph_proto, model_proto, node_proto, sparse_tensor_proto, tensor_proto,
-    value_info_proto,
+    attribute_proto, function_proto, graph_proto, model_proto, node_proto, value_info_proto,
 };
+use crate::onnx::model::read_entry;
 use crate::wire::{ByteSpan, Field};
 
 /// The file that `bytes`, of which `before` was read, becomes where its graphs are those of
@@ -26,8 +29,21 @@ use crate::wire::{ByteSpan, Field};
 /// As [`super::super::read_model`], where the bytes are not the model; [`Kind::Unsupported`] if
 /// `after` is not made of `before`.
 pub fn edit_model(bytes: &Bytes, before: &Model, after: &Model) -> Result<Splice> {
+    edit(bytes, before, after, None)
+}
+
+/// The file that `bytes` becomes, as [`edit_model`] says, where the main graph of `after` may have
+/// other inputs and outputs, and values of `before` the names that `names` has in place of theirs.
+///
+/// # Errors
+/// As [`edit_model`].
+pub fn edit_interface(bytes: &Bytes, before: &Model, after: &Model, names: &Renames) -> Result<Splice> {
+    edit(bytes, before, after, Some(NewNames::new(names)))
+}
+
+fn edit(bytes: &Bytes, before: &Model, after: &Model, names: Option<NewNames<'_>>) -> Result<Splice> {
     let file = ByteSpan::of(bytes);
-    let editor = Editor { file, model: before, elsewhere: OnceCell::new() };
+    let editor = Editor { file, model: before, names, elsewhere: OnceCell::new() };
     let mut out = Splice::default();
     let mut functions = before.functions.iter();
     let mut kept = after.functions.iter().peekable();
@@ -42,11 +58,19 @@ pub fn edit_model(bytes: &Bytes, before: &Model, after: &Model) -> Result<Splice
                     editor.field(out, &field, [&before.body, &after.body], &FUNCTION)?;
                 }
             }
+            model_proto::METADATA_PROPS => metadata(out, &field, after)?,
             _ => out.copy(field.start..field.end),
         }
         Ok(())
     })?;
     out.copy(end);
+    for (key, value) in &after.metadata {
+        if before.metadata.iter().all(|(old, _)| old != key) {
+            out.write(|out| {
+                encode::message(out, model_proto::METADATA_PROPS, |out| encode::entry(out, key, value));
+            });
+        }
+    }
     let added = after.opsets.get(before.opsets.len()..).unwrap_or_default();
     for (domain, version) in added {
         out.write(|out| import(out, domain, *version));
@@ -54,9 +78,21 @@ pub fn edit_model(bytes: &Bytes, before: &Model, after: &Model) -> Result<Splice
     Ok(out)
 }
 
+/// An entry of the model's metadata as it is after an edit.
+fn metadata(out: &mut Splice, field: &Field<'_>, after: &Model) -> Result<()> {
+    let (key, value) = read_entry(field.span()?)?;
+    let entries = || after.metadata.iter().filter(|(new, _)| *new == key);
+    if entries().any(|(_, new)| *new == value) {
+        out.copy(field.start..field.end);
+    } else if let Some((key, value)) = entries().next() {
+        out.write(|out| encode::message(out, field.number, |out| encode::entry(out, key, value)));
+    }
+    Ok(())
+}
+
 /// Goes over the fields of a message. Bytes between them that are no field, such as a group, are
 /// copied. Returns what is left after the last field.
-fn each_field<'a>(
+pub(super) fn each_field<'a>(
     span: ByteSpan<'a>,
     out: &mut Splice,
     mut each: impl FnMut(&mut Splice, Field<'a>) -> Result<()>,
@@ -115,6 +151,8 @@ impl SplicedFields {
 struct Editor<'a> {
     file: ByteSpan<'a>,
     model: &'a Model,
+    /// New names of the main graph, if the edit is about its inputs, outputs and names.
+    names: Option<NewNames<'a>>,
     /// Nodes and constants of all graphs, in the order of the file: found when they are needed.
     elsewhere: OnceCell<Vec<StoredItem<'a, 'a>>>,
 }
@@ -157,12 +195,26 @@ impl<'a> Editor<'a> {
     /// `GraphProto` or `FunctionProto`: what is not changed is copied.
     fn graph(&self, span: ByteSpan<'a>, before: &Graph, after: &Graph, numbers: &Numbers) -> Result<Splice> {
         let mut place = Place { before, nodes: Vec::with_capacity(before.nodes().len()) };
+        let mut stored_ports = [(); 2].map(|()| Vec::new());
         for field in span.fields() {
             let field = field?;
             if field.number == numbers.node {
                 place.nodes.push(field);
+            } else if let Some(port) = numbers.ports.iter().position(|port| *port == field.number) {
+                stored_ports[port].push(field);
             }
         }
+        let renamed = self.names.as_ref().filter(|_| std::ptr::eq(before, &raw const self.model.graph));
+        let mut moved = match renamed {
+            Some(names) => {
+                let moved = |port: usize, of: [&[ValueId]; 2]| {
+                    names.ports(&stored_ports[port], [before, after], of, numbers.ports[port])
+                };
+                [moved(0, [before.inputs(), after.inputs()])?, moved(1, [before.outputs(), after.outputs()])?]
+            }
+            None => [None, None],
+        };
+        let is_moved = [moved[0].is_some(), moved[1].is_some()];
         let (nodes, same) = self.nodes(&place, after, numbers.node)?;
         let mut constants: HashMap<Position, (ValueId, &Constant)> = HashMap::default();
         let mut added = Vec::new();
@@ -176,6 +228,10 @@ impl<'a> Editor<'a> {
         let names = || values.get_or_init(|| [before, after].map(by_name));
         let mut ports =
             [before.inputs().iter().zip(after.inputs()), before.outputs().iter().zip(after.outputs())];
+        let is_port = |id: ValueId| {
+            let lists = [(is_moved[0], after.inputs()), (is_moved[1], after.outputs())];
+            lists.iter().any(|(moved, list)| *moved && list.contains(&id))
+        };
         let mut declared = HashSet::default();
         let mut fields = SplicedFields::default();
         let mut end = span.range().start;
@@ -201,7 +257,10 @@ impl<'a> Editor<'a> {
                 let name = text_of(field.span()?, value_info_proto::NAME)?;
                 let [old, new] = names();
                 let old = old.get(name).map(|old| before.value(*old));
+                let name = renamed.map_or(name, |renamed| renamed.after(name));
                 match (old, new.get(name)) {
+                    // Its place is among the inputs or outputs, which say the same.
+                    (_, Some(new)) if is_port(*new) => {}
                     (None, None) => out.copy(field.start..field.end),
                     (Some(_), None) => {}
                     // It became a constant, which has a type.
@@ -212,6 +271,14 @@ impl<'a> Editor<'a> {
                         info(&mut out, &field, old, after.value(new), true)?;
                     }
                 }
+            } else if let Some(port) = numbers.ports.iter().position(|port| *port == number)
+                && is_moved[port]
+            {
+                out.append(&moved[port].take().unwrap_or_default());
+            } else if let Some(renamed) = renamed
+                && number == graph_proto::QUANTIZATION_ANNOTATION
+            {
+                renamed.annotation(&mut out, &field, |name| names()[1].contains_key(name))?;
             } else if let Some(port) = numbers.ports.iter().position(|port| *port == number) {
                 let both = ports.get_mut(port).and_then(Iterator::next);
                 let (old, new) = both.ok_or_else(not_the_file)?;
@@ -225,6 +292,9 @@ impl<'a> Editor<'a> {
         }
         if is_first && !same {
             fields.insert(numbers.node, nodes);
+        }
+        for (moved, number) in moved.into_iter().zip(numbers.ports) {
+            fields.insert(number, moved.unwrap_or_default());
         }
         let mut new = Splice::default();
         // In the order of the graph.
@@ -463,105 +533,4 @@ fn by_name(graph: &Graph) -> HashMap<&str, ValueId> {
 /// An error: the graph to be written is not that of the file.
 fn not_the_file() -> Error {
     Error::new(Kind::Unsupported, "the graph is not that of the file, or the file has it in several parts")
-}
-
-/// A constant of the file, under a name.
-fn initializer(out: &mut Splice, field: &Field<'_>, name: &str) -> Result<()> {
-    let span = field.span()?;
-    let dense = field.number == graph_proto::INITIALIZER;
-    // The values of a sparse tensor have its name.
-    let same = if dense { text_of(span, tensor_proto::NAME)? == name } else { sparse_name(span)? == name };
-    if same {
-        out.copy(field.start..field.end);
-    } else if dense {
-        out.message(field.number, &renamed(span, name)?);
-    } else {
-        let mut content = Splice::default();
-        let end = each_field(span, &mut content, |content, part| {
-            match part.number {
-                sparse_tensor_proto::VALUES => content.message(part.number, &renamed(part.span()?, name)?),
-                _ => content.copy(part.start..part.end),
-            }
-            Ok(())
-        })?;
-        content.copy(end);
-        out.message(field.number, &content);
-    }
-    Ok(())
-}
-
-/// The name of a sparse tensor: that of its values.
-pub(super) fn sparse_name(span: ByteSpan<'_>) -> Result<&str> {
-    for field in span.fields() {
-        let field = field?;
-        if field.number == sparse_tensor_proto::VALUES {
-            return text_of(field.span()?, tensor_proto::NAME);
-        }
-    }
-    Ok("")
-}
-
-/// A tensor with another name.
-fn renamed(span: ByteSpan<'_>, name: &str) -> Result<Splice> {
-    let mut out = Splice::default();
-    let end = each_field(span, &mut out, |out, field| {
-        match field.number {
-            tensor_proto::NAME => out.write(|out| encode::bytes(out, field.number, name.as_bytes())),
-            _ => out.copy(field.start..field.end),
-        }
-        Ok(())
-    })?;
-    out.copy(end);
-    Ok(out)
-}
-
-/// The declaration of a value, with its name and type where these are others than before. One that
-/// says nothing any more goes, where it `may_go`.
-fn info(
-    out: &mut Splice,
-    field: &Field<'_>,
-    before: Option<&ValueInfo>,
-    after: &ValueInfo,
-    may_go: bool,
-) -> Result<()> {
-    let same_name = before.is_none_or(|before| before.name == after.name);
-    let other = before.is_none_or(|before| before.declared != after.declared);
-    let of: Option<&Type> = after.declared.as_ref().filter(|_| other);
-    if may_go && other && of.is_none() && before.is_some() {
-        return Ok(());
-    }
-    if same_name && of.is_none() {
-        out.copy(field.start..field.end);
-        return Ok(());
-    }
-    let mut content = Splice::default();
-    content.write(|out| encode::text(out, value_info_proto::NAME, &after.name));
-    for part in field.span()?.fields() {
-        let part = part?;
-        match part.number {
-            value_info_proto::NAME => {}
-            value_info_proto::TYPE if of.is_some() => {}
-            _ => content.copy(part.start..part.end),
-        }
-    }
-    if let Some(of) = of {
-        content.write(|out| encode::message(out, value_info_proto::TYPE, |out| encode::type_of(out, of)));
-    }
-    out.message(field.number, &content);
-    Ok(())
-}
-
-/// Declarations of the values that nodes compute and that the file does not declare.
-fn infos(graph: &Graph, number: u32, declared: &HashSet<ValueId>) -> Splice {
-    let outputs: HashSet<_> = graph.outputs().iter().copied().collect();
-    let mut out = Splice::default();
-    for id in graph.ids().filter(|id| !declared.contains(id) && !outputs.contains(id)) {
-        let info = graph.value(id);
-        if let Some(of) = info.declared.as_ref().filter(|_| info.origin.is_node()) {
-            out.write(|out| {
-                encode::message(out, number, |out| encode::value_info(out, &info.name, Some(of)));
-            });
-        }
-    }
-    out
 }

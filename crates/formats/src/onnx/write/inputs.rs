@@ -4,7 +4,7 @@ use bytes::Bytes;
 use gradus_core::graph::Content;
 use gradus_core::{Result, Tensor};
 
-use super::edit::sparse_name;
+use super::values::sparse_name;
 use super::{encode, text_of};
 use crate::Splice;
 use crate::onnx::fields::{graph_proto, model_proto, node_proto, tensor_proto, value_info_proto};

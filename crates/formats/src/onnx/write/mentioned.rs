@@ -29,6 +29,21 @@ pub fn mentioned(bytes: &Bytes) -> Result<HashSet<String>> {
     Ok(names)
 }
 
+/// Names of values of the main graph that training information mentions.
+///
+/// # Errors
+/// As [`super::super::read_model`].
+pub fn mentioned_in_training(bytes: &Bytes) -> Result<HashSet<String>> {
+    let mut names = HashSet::new();
+    for field in ByteSpan::of(bytes).fields() {
+        let field = field?;
+        if field.number == model_proto::TRAINING_INFO {
+            training(field.span()?, &mut names)?;
+        }
+    }
+    Ok(names)
+}
+
 fn annotations(graph: ByteSpan<'_>, names: &mut HashSet<String>) -> Result<()> {
     for field in graph.fields() {
         let field = field?;

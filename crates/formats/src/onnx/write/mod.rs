@@ -4,20 +4,25 @@
 //! in its place, unknown fields and all. Bytes of weights are named, not touched, so a model costs
 //! what its graph costs.
 
+mod docs;
 mod edit;
 mod encode;
 mod graph;
 mod inputs;
 mod locations;
 mod mentioned;
+mod ports;
+mod values;
+mod walk;
 
 use gradus_core::graph::Model;
 use gradus_core::{Error, Kind, Result};
 
-pub use edit::edit_model;
+pub use docs::without_docs;
+pub use edit::{edit_interface, edit_model};
 pub use inputs::set_inputs;
 pub use locations::{external_files, rename_external_files};
-pub use mentioned::mentioned;
+pub use mentioned::{mentioned, mentioned_in_training};
 
 use super::fields::{model_proto, operator_set_id_proto};
 use crate::Splice;

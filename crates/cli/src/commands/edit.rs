@@ -1,0 +1,165 @@
+//! `gradus edit`: another interface, other names and sizes, and parts of models.
+
+use std::io::Write;
+use std::path::Path;
+
+use gradus::convert::usize_of_i64;
+use gradus::edit::{Edit, Edited, Editor};
+use gradus::graph::{Standard, Type};
+use gradus::infer::InputFact;
+use gradus::{Error, Kind, Model, Value};
+use serde::Serialize;
+
+use super::fleet::FleetModel;
+use super::infer::{Remark, write_conditions};
+use super::{given, run, run_inputs};
+use crate::args;
+use crate::diagnostics::Failure;
+use crate::output::{self, escaped};
+
+#[derive(Serialize)]
+struct EditedJson<'a> {
+    model: String,
+    output: String,
+    bytes: u64,
+    edits: &'a [String],
+    assumptions: Vec<Remark<'a>>,
+    problems: Vec<Remark<'a>>,
+}
+
+/// Runs `gradus edit`.
+pub(crate) fn edit(args: &args::EditArgs) -> Result<(), Failure> {
+    let path = &*args.model;
+    let model = args.limits.open(path)?.keep_names(args.keep_names);
+    let to = destination(&args.output, path, model.source().standard)?;
+    let edited = edited(args, &model).map_err(|failure| failure.in_file(path))?;
+    if edited.notes().is_empty() {
+        let message = "nothing to edit: expected an option that says what changes (--help)";
+        return Err(Error::new(Kind::Usage, message).into());
+    }
+    let bytes = edited.save(&to)?;
+    if args.json {
+        let inference = edited.inference();
+        let json = EditedJson {
+            model: path.display().to_string(),
+            output: to.display().to_string(),
+            bytes,
+            edits: edited.notes(),
+            assumptions: Remark::assumptions(inference),
+            problems: Remark::problems(inference),
+        };
+        return Ok(output::print_json(&json)?);
+    }
+    let mut text = Vec::new();
+    writeln!(text, "{} -> {}", output::path(path), output::path(&to))?;
+    for note in edited.notes() {
+        writeln!(text, "{}", escaped(note))?;
+    }
+    write_conditions(edited.inference(), &mut text)?;
+    output::print(&text)
+}
+
+/// The path at which the model is written.
+fn destination(to: &Path, from: &Path, standard: Standard) -> Result<std::path::PathBuf, Error> {
+    let name = from.file_name().map_or_else(Default::default, Into::into);
+    given::destination(to, &FleetModel { path: from.into(), name }, standard)
+}
+
+/// Applies what the arguments say, one edit after the other: values are read for the inputs that
+/// the model has by then.
+fn edited(args: &args::EditArgs, model: &Model) -> Result<Edited, Failure> {
+    let mut editor = Editor::new(model)?;
+    if let Some(text) = &args.extract {
+        editor.apply(&extract(text, model)?)?;
+    }
+    let names = |all: &[String], of: fn(String) -> Edit| all.iter().cloned().map(of).collect::<Vec<_>>();
+    for edit in names(&args.add_outputs, Edit::AddOutput) {
+        editor.apply(&edit)?;
+    }
+    for edit in names(&args.remove_outputs, Edit::RemoveOutput) {
+        editor.apply(&edit)?;
+    }
+    for text in &args.renames {
+        let (old, new) = pair("--rename", text, "OLD=NEW")?;
+        editor.apply(&Edit::Rename { old, new })?;
+    }
+    for text in &args.rename_dims {
+        let (old, new) = pair("--rename-dim", text, "OLD=NEW")?;
+        editor.apply(&Edit::RenameDim { old, new })?;
+    }
+    for (index, text) in (0..).zip(&args.shapes.set.set) {
+        let (input, value) = value(&editor, "--set", text, index)?;
+        editor.apply(&Edit::Set { input, value })?;
+    }
+    for (index, text) in (0..).zip(&args.defaults) {
+        let (input, value) = value(&editor, "--default", text, index)?;
+        editor.apply(&Edit::Default { input, value: Some(value) })?;
+    }
+    for input in args.no_defaults.iter().cloned() {
+        editor.apply(&Edit::Default { input, value: None })?;
+    }
+    sizes(args, &mut editor)?;
+    for text in &args.metadata {
+        let entry = text.split_once('=');
+        let (key, value) = entry.map_or((&**text, None), |(key, value)| (key, Some(value.to_owned())));
+        editor.apply(&Edit::Metadata { key: key.to_owned(), value })?;
+    }
+    if args.no_docs {
+        editor.apply(&Edit::NoDocs)?;
+    }
+    Ok(editor.finish()?)
+}
+
+/// Applies `--input-shape` and `--dim`.
+fn sizes(args: &args::EditArgs, editor: &mut Editor) -> Result<(), Failure> {
+    let mut shapes: Vec<_> = given::shapes(&args.shapes.input_shapes)?.into_iter().collect();
+    shapes.sort_by(|(a, _), (b, _)| a.cmp(b));
+    for (input, of) in shapes {
+        if let InputFact::Type(Type::Tensor(_, Some(sizes))) = of {
+            editor.apply(&Edit::InputShape { input, sizes })?;
+        }
+    }
+    let mut dims: Vec<_> = given::dims(&args.shapes.dims)?.into_iter().collect();
+    dims.sort();
+    for (name, number) in dims {
+        let size = usize_of_i64(number).ok_or_else(|| {
+            Error::mismatch(Kind::Usage, format_args!("dimension \"{name}\""), number, "at least 0")
+        })?;
+        editor.apply(&Edit::Dim { name, size })?;
+    }
+    Ok(())
+}
+
+/// Two names with a sign of equality between them.
+fn pair(option: &str, text: &str, wanted: &str) -> Result<(String, String), Error> {
+    let pair = text.split_once('=').ok_or_else(|| Error::mismatch(Kind::Usage, option, text, wanted))?;
+    Ok((pair.0.to_owned(), pair.1.to_owned()))
+}
+
+/// The input and the value that an option gives it.
+fn value(editor: &Editor, option: &str, text: &str, index: u64) -> Result<(String, Value), Failure> {
+    let (name, text) = pair(option, text, "NAME=VALUE or NAME=FILE")?;
+    let (model, seed) = (editor.model(), run_inputs::stream(0, index));
+    let value = run::read_value(model, (option, &name), &text, seed, &model.limits())?;
+    Ok((name, value))
+}
+
+/// The part that a text names. Names may have colons of their own: the one that parts inputs from
+/// outputs has values of the model on both sides.
+fn extract(text: &str, model: &Model) -> Result<Edit, Error> {
+    let names = |side: &str| -> Vec<String> {
+        side.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect()
+    };
+    let sides = text.match_indices(':').map(|(at, _)| (names(&text[..at]), names(&text[at + 1..])));
+    let sides: Vec<_> = sides.collect();
+    let fits = |(from, to): &&(Vec<String>, Vec<String>)| {
+        from.iter().chain(to).all(|name| model.value(name).is_ok())
+    };
+    let found = sides.iter().find(fits).or(sides.first());
+    let (inputs, outputs) =
+        found.cloned().ok_or_else(|| Error::mismatch(Kind::Usage, "--extract", text, "IN,…:OUT,…"))?;
+    if inputs.is_empty() && outputs.is_empty() {
+        return Err(Error::mismatch(Kind::Usage, "--extract", text, "the name of a value"));
+    }
+    Ok(Edit::Extract { inputs, outputs })
+}

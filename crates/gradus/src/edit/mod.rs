@@ -1,0 +1,192 @@
+//! Changes of models: another interface, other names and sizes, parts, and where constants lie.
+//!
+//! An [`Editor`] applies one [`Edit`] after the other to the graphs in memory; what an edit does not
+//! name keeps its place in the file, and is copied from there when the result is written. A file of
+//! this folder has the edits of one family.
+
+mod apply;
+mod constants;
+mod extract;
+mod metadata;
+mod names;
+mod result;
+mod sizes;
+
+use std::fmt;
+use std::sync::Arc;
+
+use gradus_core::graph::edit::{Edit as GraphEdit, Renames};
+use gradus_core::graph::{DeclaredDim, Graph, Standard, ValueId};
+use gradus_core::text::name_in_message;
+use gradus_core::{Error, Kind, Result, Value};
+
+pub use result::Edited;
+
+use crate::model::Model;
+
+/// A change of a model. [`Model::edit`] applies several, and docs/edit.md explains them.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Edit {
+    /// The part of the model from some values to others. Without `inputs`, it begins at those of
+    /// the model; without `outputs`, it ends at those of the model.
+    Extract {
+        /// Values that become the inputs, with their inferred types.
+        inputs: Vec<String>,
+        /// Values that become the outputs.
+        outputs: Vec<String>,
+    },
+    /// A value that becomes an output too, after the others.
+    AddOutput(String),
+    /// An output that is none any more; what only it needs goes.
+    RemoveOutput(String),
+    /// Another name of an input, an output or any value of the main graph.
+    Rename {
+        /// The name.
+        old: String,
+        /// The new name, which no value has.
+        new: String,
+    },
+    /// Another name of a symbol in declared sizes.
+    RenameDim {
+        /// The name.
+        old: String,
+        /// The new name, which no size has.
+        new: String,
+    },
+    /// A constant in the place of an input.
+    Set {
+        /// The input.
+        input: String,
+        /// The elements.
+        value: Value,
+    },
+    /// The default of an input, which a run need not give then; or none.
+    Default {
+        /// The input.
+        input: String,
+        /// The elements; nothing if a run has to give them.
+        value: Option<Value>,
+    },
+    /// The sizes that the model declares of an input.
+    InputShape {
+        /// The input.
+        input: String,
+        /// The sizes.
+        sizes: Vec<DeclaredDim>,
+    },
+    /// A number in the place of a symbol of sizes.
+    Dim {
+        /// The symbol.
+        name: String,
+        /// The number.
+        size: usize,
+    },
+    /// An entry of the model's metadata; without `value`, none.
+    Metadata {
+        /// The key.
+        key: String,
+        /// The text.
+        value: Option<String>,
+    },
+    /// No texts that document parts of the model, and no properties of nodes and values.
+    NoDocs,
+}
+
+impl Edit {
+    /// The place of the edit in the order in which edits are applied, whichever way they are given:
+    /// parts, names, constants, sizes, then what is said of the model.
+    pub const fn order(&self) -> u8 {
+        match self {
+            Edit::Extract { .. } => 0,
+            Edit::AddOutput(_) => 1,
+            Edit::RemoveOutput(_) => 2,
+            Edit::Rename { .. } => 3,
+            Edit::RenameDim { .. } => 4,
+            Edit::Set { .. } => 5,
+            Edit::Default { .. } => 6,
+            Edit::InputShape { .. } => 7,
+            Edit::Dim { .. } => 8,
+            Edit::Metadata { .. } => 20,
+            Edit::NoDocs => 21,
+        }
+    }
+}
+
+impl Model {
+    /// The model with changes, in the [order](Edit::order) of their kinds; of one kind, in that in
+    /// which they are given. All else stays as it is in the file.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] if a name is not known or taken; [`Kind::Unsupported`] if an edit does not
+    /// exist for models of the standard; [`Kind::Graph`] if the result contradicts itself, with the
+    /// node.
+    ///
+    /// ```
+    /// use gradus::Model;
+    /// use gradus::edit::Edit;
+    /// let model = Model::open("../../examples/positions.onnx")?;
+    /// let rename = Edit::Rename { old: "phase".into(), new: "angle".into() };
+    /// let edited = model.edit([rename])?;
+    /// assert_eq!(edited.notes(), ["renamed output \"phase\" to \"angle\""]);
+    /// assert!(edited.model()?.value("angle").is_ok());
+    /// # Ok::<(), gradus::Error>(())
+    /// ```
+    pub fn edit(&self, edits: impl IntoIterator<Item = Edit>) -> Result<Edited> {
+        let mut edits: Vec<_> = edits.into_iter().collect();
+        edits.sort_by_key(Edit::order);
+        let mut editor = Editor::new(self)?;
+        edits.iter().try_for_each(|edit| editor.apply(edit))?;
+        editor.finish()
+    }
+}
+
+/// A model while it is edited.
+#[derive(Clone, Debug)]
+pub struct Editor {
+    original: Model,
+    /// The model as it is so far, in memory.
+    now: Model,
+    /// New names of values of the original's main graph, by their names there.
+    names: Renames,
+    notes: Vec<String>,
+    no_docs: bool,
+}
+
+impl Editor {
+    /// A model before its first edit.
+    ///
+    /// # Errors
+    /// [`Kind::Unsupported`] if models of its standard are not edited, or it was made in memory.
+    pub fn new(model: &Model) -> Result<Editor> {
+        model.file_of()?;
+        let now = model.with_source(model.source().clone());
+        Ok(Editor { original: model.clone(), now, names: Renames::new(), notes: Vec::new(), no_docs: false })
+    }
+
+    /// The model as it is after the edits so far, in memory.
+    pub fn model(&self) -> &Model {
+        &self.now
+    }
+
+    /// Applies one more edit.
+    ///
+    /// # Errors
+    /// As [`Model::edit`].
+    pub fn apply(&mut self, edit: &Edit) -> Result<()> {
+        self.original.limits().check()?;
+        match edit {
+            Edit::Extract { inputs, outputs } => self.extract(inputs, outputs),
+            Edit::AddOutput(name) => self.add_output(name),
+            Edit::RemoveOutput(name) => self.remove_output(name),
+            Edit::Rename { old, new } => self.rename(old, new),
+            Edit::RenameDim { old, new } => self.rename_dim(old, new),
+            Edit::Set { input, value } => self.set(input, value),
+            Edit::Default { input, value } => self.set_default(input, value.as_ref()),
+            Edit::InputShape { input, sizes } => self.input_shape(input, sizes),
+            Edit::Dim { name, size } => self.fix_dim(name, *size),
+            Edit::Metadata { key, value } => self.metadata(key, value.as_deref()),
+            Edit::NoDocs => self.no_docs(),
+        }
+    }
+}

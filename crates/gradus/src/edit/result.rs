@@ -1,0 +1,102 @@
+//! The model after its edits, and its file.
+
+use std::path::Path;
+
+use bytes::Bytes;
+use gradus_formats::{Splice, onnx};
+
+use super::*;
+use gradus_core::convert::u64_of;
+use gradus_engine::infer::{InferOptions, Inference};
+
+/// An edited model: what the edits did, and what follows for its runs.
+#[derive(Clone, Debug)]
+pub struct Edited {
+    original: Model,
+    splice: Splice,
+    notes: Vec<String>,
+    inference: Inference,
+}
+
+impl Edited {
+    /// What each edit did, in words.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// Inference of the result: its [conditions](Inference::conditions) say which inputs it takes.
+    pub fn inference(&self) -> &Inference {
+        &self.inference
+    }
+
+    /// The edited model, read from its bytes; elements of constants stay in the files that they are
+    /// in.
+    ///
+    /// # Errors
+    /// [`Kind::Limit`] if the file takes more memory than the limits allow; any error of reading
+    /// it.
+    pub fn model(&self) -> Result<Model> {
+        self.original.spliced(&self.splice)
+    }
+
+    /// Writes the edited model as [`Model::save_edited`] does, and returns the number of bytes.
+    ///
+    /// # Errors
+    /// As [`Model::save_edited`].
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<u64> {
+        self.original.save_spliced(&self.splice, path.as_ref())
+    }
+}
+
+impl Editor {
+    /// The result of the edits.
+    ///
+    /// # Errors
+    /// [`Kind::Graph`] if the result contradicts itself and the model did not; as
+    /// [`Model::save_edited`], where the graph is not that of the file.
+    pub fn finish(mut self) -> Result<Edited> {
+        let inference = self.now.infer(&InferOptions::default())?;
+        let is_new = |inference: &Inference| !inference.problems().is_empty();
+        if is_new(&inference) && !is_new(&self.original.infer(&InferOptions::default())?) {
+            inference.must_be_consistent("cannot edit")?;
+        }
+        let (bytes, _) = self.original.file_of()?;
+        let bytes = bytes.clone();
+        let mut stages = Stages { splice: None, original: bytes };
+        stages.then(&self.original, |bytes| {
+            onnx::edit_interface(bytes, self.original.source(), self.now.source(), &self.names)
+        })?;
+        if self.no_docs {
+            let mut count = 0;
+            stages.then(&self.original, |bytes| {
+                let (splice, removed) = onnx::without_docs(bytes)?;
+                count = removed;
+                Ok(splice)
+            })?;
+            self.note(format_args!("removed {count} texts of documentation and properties of parts"));
+        }
+        let splice = stages.splice.unwrap_or_default();
+        Ok(Edited { original: self.original, splice, notes: self.notes, inference })
+    }
+}
+
+/// A file that is changed in stages, each of which reads what the one before made.
+struct Stages {
+    original: Bytes,
+    splice: Option<Splice>,
+}
+
+impl Stages {
+    fn then(&mut self, model: &Model, stage: impl FnOnce(&Bytes) -> Result<Splice>) -> Result<()> {
+        let splice = match &self.splice {
+            None => stage(&self.original)?,
+            Some(before) if before.is_whole(self.original.len()) => stage(&self.original)?,
+            Some(before) => {
+                model.limits().allow_bytes(0, u128::from(u64_of(before.len())))?;
+                stage(&before.to_bytes(&self.original)?)?.after(before)
+            }
+        };
+        self.splice = Some(splice);
+        Ok(())
+    }
+}
