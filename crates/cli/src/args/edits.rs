@@ -58,6 +58,21 @@ pub(crate) struct EditArgs {
     #[arg(long = "no-default", value_name = "NAME")]
     pub(crate) no_defaults: Vec<String>,
 
+    /// Let an input have another element type, with a Cast behind it; `scale` and `offset`, numbers,
+    /// fractions or a list for the channels, make images of bytes what the model reads:
+    /// `x=uint8,scale=1/255`.
+    #[arg(long = "input-type", value_name = "NAME=TYPE[,scale=…][,offset=…]")]
+    pub(crate) input_types: Vec<String>,
+
+    /// Let an output have another element type, with a Cast before it.
+    #[arg(long = "output-type", value_name = "NAME=TYPE")]
+    pub(crate) output_types: Vec<String>,
+
+    /// Let an input or an output have its axes in another order, with a Transpose: `x=NHWC` where
+    /// the model has N and C first, else `x=HW->WH`.
+    #[arg(long = "layout", value_name = "NAME=AXES")]
+    pub(crate) layouts: Vec<String>,
+
     /// Set an entry of the metadata; a key without a text removes the entry.
     #[arg(long = "metadata", value_name = "KEY=TEXT")]
     pub(crate) metadata: Vec<String>,

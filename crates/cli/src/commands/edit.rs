@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use gradus::convert::usize_of_i64;
-use gradus::edit::{Edit, Edited, Editor};
+use gradus::edit::{Edit, Edited, Editor, Scaling};
 use gradus::graph::{Standard, Type};
 use gradus::infer::InputFact;
 use gradus::{Error, Kind, Model, Value};
@@ -99,6 +99,7 @@ fn edited(args: &args::EditArgs, model: &Model) -> Result<Edited, Failure> {
         editor.apply(&Edit::Default { input, value: None })?;
     }
     sizes(args, &mut editor)?;
+    types(args, &mut editor)?;
     for text in &args.metadata {
         let entry = text.split_once('=');
         let (key, value) = entry.map_or((&**text, None), |(key, value)| (key, Some(value.to_owned())));
@@ -128,6 +129,55 @@ fn sizes(args: &args::EditArgs, editor: &mut Editor) -> Result<(), Failure> {
         editor.apply(&Edit::Dim { name, size })?;
     }
     Ok(())
+}
+
+/// Applies `--input-type`, `--output-type` and `--layout`.
+fn types(args: &args::EditArgs, editor: &mut Editor) -> Result<(), Failure> {
+    for text in &args.input_types {
+        let (input, of) = pair("--input-type", text, "NAME=TYPE")?;
+        let (name, rest) = of.split_once(',').unwrap_or((&of, ""));
+        let (dtype, scaling) = (name.trim().parse()?, scaling(text, rest)?);
+        editor.apply(&Edit::InputType { input, dtype, scaling })?;
+    }
+    for text in &args.output_types {
+        let (output, name) = pair("--output-type", text, "NAME=TYPE")?;
+        editor.apply(&Edit::OutputType { output, dtype: name.trim().parse()? })?;
+    }
+    for text in &args.layouts {
+        let (name, layout) = pair("--layout", text, "NAME=AXES")?;
+        editor.apply(&Edit::Layout { name, layout })?;
+    }
+    Ok(())
+}
+
+/// The numbers after `scale=` and `offset=`: one, or several in brackets.
+fn scaling(argument: &str, text: &str) -> Result<Scaling, Error> {
+    let wanted = "scale=NUMBER and offset=NUMBER, or lists: scale=[NUMBER,…]";
+    let wrong = || Error::mismatch(Kind::Usage, "--input-type", argument, wanted);
+    let mut scaling = Scaling::default();
+    let mut rest = text;
+    while !rest.is_empty() {
+        let (key, after) = rest.split_once('=').ok_or_else(wrong)?;
+        let (numbers, next) = match after.strip_prefix('[') {
+            Some(list) => list.split_once(']').ok_or_else(wrong)?,
+            None => after.split_at(after.find(',').unwrap_or(after.len())),
+        };
+        let numbers: Option<Vec<_>> = numbers.split(',').map(number).collect();
+        match key.trim() {
+            "scale" => scaling.scale = numbers.ok_or_else(wrong)?,
+            "offset" => scaling.offset = numbers.ok_or_else(wrong)?,
+            _ => return Err(wrong()),
+        }
+        rest = next.strip_prefix(',').unwrap_or(next);
+    }
+    Ok(scaling)
+}
+
+/// A number, or a fraction.
+fn number(text: &str) -> Option<f64> {
+    let (over, under) = text.split_once('/').unwrap_or((text, "1"));
+    let number = over.trim().parse::<f64>().ok()? / under.trim().parse::<f64>().ok()?;
+    number.is_finite().then_some(number)
 }
 
 /// Two names with a sign of equality between them.

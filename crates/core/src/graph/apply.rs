@@ -199,7 +199,11 @@ impl<'e> Application<'e> {
         let inputs = inputs.map(|(slot, id)| value(&kept.inputs, slot, *id)).collect();
         let outputs = node.outputs.iter().enumerate();
         let outputs: Slots = outputs.map(|(slot, id)| value(&kept.outputs, slot, *id)).collect();
-        let name = if inlined { self.fresh(&node.name) } else { node.name.clone() };
+        let name = match &kept.name {
+            Some(name) => name.to_string().into(),
+            None if inlined => self.fresh(&node.name),
+            None => node.name.clone(),
+        };
         let mut number = 0;
         let attributes = node.attributes.iter().map(|Attribute { name, content }| {
             let mut inner = |graph: &Arc<Graph>| {

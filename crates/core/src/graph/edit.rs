@@ -54,6 +54,8 @@ pub struct Kept {
     pub inputs: Vec<(usize, Arc<str>)>,
     /// New names of values that it defines, by output (ONNX).
     pub outputs: Vec<(usize, Arc<str>)>,
+    /// Another name of the node (ONNX).
+    pub name: Option<Arc<str>>,
     /// The graphs in its attributes that change, by their number among them.
     pub graphs: Vec<(usize, Edit)>,
 }

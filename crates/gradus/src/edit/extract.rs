@@ -12,13 +12,13 @@ use crate::encode::container;
 use gradus_engine::infer::{InferOptions, Inference};
 
 /// The nodes and values that some values need, if others are given.
-struct Needed {
-    nodes: Vec<bool>,
-    values: Vec<bool>,
+pub(super) struct Needed {
+    pub(super) nodes: Vec<bool>,
+    pub(super) values: Vec<bool>,
 }
 
 impl Needed {
-    fn new(graph: &Graph, wanted: &[ValueId], given: &HashSet<ValueId>) -> Needed {
+    pub(super) fn new(graph: &Graph, wanted: &[ValueId], given: &HashSet<ValueId>) -> Needed {
         let mut needed =
             Needed { nodes: vec![false; graph.nodes().len()], values: vec![false; graph.values().len()] };
         let mut open = wanted.to_vec();
@@ -126,7 +126,7 @@ impl Editor {
 
     /// Makes the main graph one of the nodes and values that are needed, between these inputs and
     /// outputs.
-    fn keep(&mut self, inputs: &[ValueId], outputs: &[ValueId], needed: &Needed) -> Result<()> {
+    pub(super) fn keep(&mut self, inputs: &[ValueId], outputs: &[ValueId], needed: &Needed) -> Result<()> {
         let mentioned = self.original.mentioned()?;
         let graph = self.graph();
         let cut: HashSet<_> =

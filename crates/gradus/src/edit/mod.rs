@@ -7,10 +7,13 @@
 mod apply;
 mod constants;
 mod extract;
+mod join;
 mod metadata;
 mod names;
 mod result;
 mod sizes;
+mod split;
+mod types;
 
 use std::fmt;
 use std::sync::Arc;
@@ -18,9 +21,12 @@ use std::sync::Arc;
 use gradus_core::graph::edit::{Edit as GraphEdit, Renames};
 use gradus_core::graph::{DeclaredDim, Graph, Standard, ValueId};
 use gradus_core::text::name_in_message;
-use gradus_core::{Error, Kind, Result, Value};
+use gradus_core::{DType, Error, Kind, Result, Value};
 
+pub use join::JoinOptions;
 pub use result::Edited;
+pub use split::Split;
+pub use types::Scaling;
 
 use crate::model::Model;
 
@@ -82,6 +88,29 @@ pub enum Edit {
         /// The number.
         size: usize,
     },
+    /// Another element type of an input, with a Cast behind it.
+    InputType {
+        /// The input.
+        input: String,
+        /// The type that a run gives.
+        dtype: DType,
+        /// The product and the sum behind the Cast.
+        scaling: Scaling,
+    },
+    /// Another element type of an output, with a Cast before it.
+    OutputType {
+        /// The output.
+        output: String,
+        /// The type that a run returns.
+        dtype: DType,
+    },
+    /// Another order of the axes of an input or output, with a Transpose next to it.
+    Layout {
+        /// The input or output.
+        name: String,
+        /// The axes as letters: `NHWC`, where the model has N and C first, or `NCHW->NHWC`.
+        layout: String,
+    },
     /// An entry of the model's metadata; without `value`, none.
     Metadata {
         /// The key.
@@ -107,6 +136,9 @@ impl Edit {
             Edit::Default { .. } => 6,
             Edit::InputShape { .. } => 7,
             Edit::Dim { .. } => 8,
+            Edit::InputType { .. } => 9,
+            Edit::OutputType { .. } => 10,
+            Edit::Layout { .. } => 11,
             Edit::Metadata { .. } => 20,
             Edit::NoDocs => 21,
         }
@@ -185,6 +217,9 @@ impl Editor {
             Edit::Default { input, value } => self.set_default(input, value.as_ref()),
             Edit::InputShape { input, sizes } => self.input_shape(input, sizes),
             Edit::Dim { name, size } => self.fix_dim(name, *size),
+            Edit::InputType { input, dtype, scaling } => self.input_type(input, *dtype, scaling),
+            Edit::OutputType { output, dtype } => self.output_type(output, *dtype),
+            Edit::Layout { name, layout } => self.layout(name, layout),
             Edit::Metadata { key, value } => self.metadata(key, value.as_deref()),
             Edit::NoDocs => self.no_docs(),
         }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use bytes::Bytes;
+use gradus_formats::onnx::Joint;
 use gradus_formats::{Splice, onnx};
 
 use super::*;
@@ -54,17 +55,28 @@ impl Editor {
     /// # Errors
     /// [`Kind::Graph`] if the result contradicts itself and the model did not; as
     /// [`Model::save_edited`], where the graph is not that of the file.
-    pub fn finish(mut self) -> Result<Edited> {
-        let inference = self.now.infer(&InferOptions::default())?;
+    pub fn finish(self) -> Result<Edited> {
+        self.finish_with(&Joint::default())
+    }
+
+    /// The result of the edits, to which the parts of another model are added.
+    pub(super) fn finish_with(mut self, joint: &Joint) -> Result<Edited> {
+        let splice = self.written(joint)?;
+        let result = if joint.is_empty() { self.now.clone() } else { self.original.spliced(&splice)? };
+        let inference = result.infer(&InferOptions::default())?;
         let is_new = |inference: &Inference| !inference.problems().is_empty();
         if is_new(&inference) && !is_new(&self.original.infer(&InferOptions::default())?) {
             inference.must_be_consistent("cannot edit")?;
         }
+        Ok(Edited { original: self.original, splice, notes: self.notes, inference })
+    }
+
+    /// The file as parts of that of the model.
+    fn written(&mut self, joint: &Joint) -> Result<Splice> {
         let (bytes, _) = self.original.file_of()?;
-        let bytes = bytes.clone();
-        let mut stages = Stages { splice: None, original: bytes };
+        let mut stages = Stages { splice: None, original: bytes.clone() };
         stages.then(&self.original, |bytes| {
-            onnx::edit_interface(bytes, self.original.source(), self.now.source(), &self.names)
+            onnx::edit_interface(bytes, self.original.source(), self.now.source(), &self.names, joint)
         })?;
         if self.no_docs {
             let mut count = 0;
@@ -75,8 +87,7 @@ impl Editor {
             })?;
             self.note(format_args!("removed {count} texts of documentation and properties of parts"));
         }
-        let splice = stages.splice.unwrap_or_default();
-        Ok(Edited { original: self.original, splice, notes: self.notes, inference })
+        Ok(stages.splice.unwrap_or_default())
     }
 }
 

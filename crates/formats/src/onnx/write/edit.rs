@@ -12,6 +12,7 @@ use gradus_core::graph::edit::Renames;
 use gradus_core::graph::{Constant, Content, Function, Graph, Model, Node, ValueId};
 use gradus_core::{Error, Kind, Result};
 
+use super::joint::Joint;
 use super::ports::NewNames;
 use super::values::{info, infos, initializer};
 use super::{encode, graph, import, text_of};
@@ -29,21 +30,34 @@ use crate::wire::{ByteSpan, Field};
 /// As [`super::super::read_model`], where the bytes are not the model; [`Kind::Unsupported`] if
 /// `after` is not made of `before`.
 pub fn edit_model(bytes: &Bytes, before: &Model, after: &Model) -> Result<Splice> {
-    edit(bytes, before, after, None)
+    edit(bytes, before, after, None, &Joint::default())
 }
 
 /// The file that `bytes` becomes, as [`edit_model`] says, where the main graph of `after` may have
-/// other inputs and outputs, and values of `before` the names that `names` has in place of theirs.
+/// other inputs and outputs, and values of `before` the names that `names` has in place of theirs;
+/// and where the parts of another model are added.
 ///
 /// # Errors
 /// As [`edit_model`].
-pub fn edit_interface(bytes: &Bytes, before: &Model, after: &Model, names: &Renames) -> Result<Splice> {
-    edit(bytes, before, after, Some(NewNames::new(names)))
+pub fn edit_interface(
+    bytes: &Bytes,
+    before: &Model,
+    after: &Model,
+    names: &Renames,
+    joint: &Joint,
+) -> Result<Splice> {
+    edit(bytes, before, after, Some(NewNames::new(names)), joint)
 }
 
-fn edit(bytes: &Bytes, before: &Model, after: &Model, names: Option<NewNames<'_>>) -> Result<Splice> {
+fn edit(
+    bytes: &Bytes,
+    before: &Model,
+    after: &Model,
+    names: Option<NewNames<'_>>,
+    joint: &Joint,
+) -> Result<Splice> {
     let file = ByteSpan::of(bytes);
-    let editor = Editor { file, model: before, names, elsewhere: OnceCell::new() };
+    let editor = Editor { file, model: before, names, joint, elsewhere: OnceCell::new() };
     let mut out = Splice::default();
     let mut functions = before.functions.iter();
     let mut kept = after.functions.iter().peekable();
@@ -58,12 +72,16 @@ fn edit(bytes: &Bytes, before: &Model, after: &Model, names: Option<NewNames<'_>
                     editor.field(out, &field, [&before.body, &after.body], &FUNCTION)?;
                 }
             }
+            model_proto::IR_VERSION if before.format_version != after.format_version => {
+                out.write(|out| encode::int(out, field.number, after.format_version));
+            }
             model_proto::METADATA_PROPS => metadata(out, &field, after)?,
             _ => out.copy(field.start..field.end),
         }
         Ok(())
     })?;
     out.copy(end);
+    out.append(&joint.functions);
     for (key, value) in &after.metadata {
         if before.metadata.iter().all(|(old, _)| old != key) {
             out.write(|out| {
@@ -153,6 +171,8 @@ struct Editor<'a> {
     model: &'a Model,
     /// New names of the main graph, if the edit is about its inputs, outputs and names.
     names: Option<NewNames<'a>>,
+    /// Parts that are added to the main graph.
+    joint: &'a Joint,
     /// Nodes and constants of all graphs, in the order of the file: found when they are needed.
     elsewhere: OnceCell<Vec<StoredItem<'a, 'a>>>,
 }
@@ -308,6 +328,9 @@ impl<'a> Editor<'a> {
         let mut out = Splice::default();
         fields.0.iter().for_each(|(_, content)| out.append(content));
         out.copy(end..span.range().end);
+        if renamed.is_some() {
+            out.append(&self.joint.graph);
+        }
         Ok(out)
     }
 

@@ -67,7 +67,7 @@ fn node(out: &mut Splice, name: &str, tensor: &Tensor) -> Result<()> {
 }
 
 /// The name of the value that a field of a graph makes an input or gives elements.
-fn name_of<'a>(field: &Field<'a>) -> Result<Option<&'a str>> {
+pub(super) fn name_of<'a>(field: &Field<'a>) -> Result<Option<&'a str>> {
     match field.number {
         graph_proto::INPUT => text_of(field.span()?, value_info_proto::NAME).map(Some),
         graph_proto::INITIALIZER => text_of(field.span()?, tensor_proto::NAME).map(Some),

@@ -9,6 +9,7 @@ mod edit;
 mod encode;
 mod graph;
 mod inputs;
+mod joint;
 mod locations;
 mod mentioned;
 mod ports;
@@ -21,6 +22,7 @@ use gradus_core::{Error, Kind, Result};
 pub use docs::without_docs;
 pub use edit::{edit_interface, edit_model};
 pub use inputs::set_inputs;
+pub use joint::Joint;
 pub use locations::{external_files, rename_external_files};
 pub use mentioned::{mentioned, mentioned_in_training};
 

@@ -1,0 +1,272 @@
+//! Other types and layouts of inputs and outputs, and the nodes between them and the model.
+
+use gradus_core::convert::{Rules, i64_of};
+use gradus_core::graph::edit::{Made, Step};
+use gradus_core::graph::{Attribute, Content, Type};
+use gradus_core::{Class, DType, Number, Shape, Tensor};
+
+use super::apply::quoted;
+use super::*;
+use gradus_formats::onnx::number_of;
+
+/// The factor and the summand by which the elements of an image become those that a model wants:
+/// none, one, or one for each channel.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Scaling {
+    /// Factors.
+    pub scale: Vec<f64>,
+    /// Summands.
+    pub offset: Vec<f64>,
+}
+
+/// Nodes behind an input or before an output, and constants that they read.
+#[derive(Default)]
+struct Chain {
+    nodes: Vec<Made>,
+    constants: Vec<(Arc<str>, Tensor)>,
+}
+
+impl Chain {
+    fn push(
+        &mut self,
+        operator: &'static str,
+        inputs: Vec<Arc<str>>,
+        to: &Arc<str>,
+        attributes: Vec<Attribute>,
+    ) {
+        let outputs = vec![to.clone()];
+        let name = format!("{to}/{operator}").into();
+        self.nodes.push(Made { name, operator, version: 1, inputs, outputs, attributes });
+    }
+
+    fn cast(&mut self, from: &Arc<str>, to: &Arc<str>, dtype: DType) {
+        let number = number_of(dtype).unwrap_or(0);
+        self.push("Cast", vec![from.clone()], to, Attribute::list([("to", Content::Int(number))]));
+    }
+}
+
+/// A value of the interface that nodes are put next to.
+struct Port {
+    name: Arc<str>,
+    dtype: DType,
+    sizes: Vec<DeclaredDim>,
+    is_input: bool,
+}
+
+impl Editor {
+    /// Lets an input have another element type: a Cast, and a product and a sum where it is scaled,
+    /// lead to what the model reads.
+    pub(super) fn input_type(&mut self, input: &str, dtype: DType, scaling: &Scaling) -> Result<()> {
+        let id = self.now.input(input)?;
+        let port = self.port(id, "change the type of")?;
+        check_cast(&port, dtype)?;
+        let inner = self.fresh(&format!("{}_{}", port.name, port.dtype.name()));
+        let mut chain = Chain::default();
+        let steps = [("Mul", "scale", &scaling.scale), ("Add", "offset", &scaling.offset)];
+        let steps: Vec<_> = steps.into_iter().filter(|(_, _, numbers)| !numbers.is_empty()).collect();
+        let name_of = |step: usize| match step == steps.len() {
+            true => inner.clone(),
+            false => self.fresh(&format!("{}_step{step}", port.name)),
+        };
+        let mut from = name_of(0);
+        chain.cast(&port.name, &from, port.dtype);
+        for (index, (operator, what, numbers)) in steps.iter().enumerate() {
+            let (to, constant) = (name_of(index + 1), self.fresh(&format!("{}_{what}", port.name)));
+            chain.constants.push((constant.clone(), numbers_of(&port, what, numbers)?));
+            chain.push(operator, vec![from, constant], &to, Vec::new());
+            from = to;
+        }
+        let operators: Vec<_> = chain.nodes.iter().map(|made| made.operator).collect();
+        let of = Type::Tensor(Some(dtype), Some(port.sizes.clone()));
+        let note = format!(
+            "changed the type of input {} from {} to {dtype}, with {} behind it",
+            quoted(&port.name),
+            port.dtype,
+            operators.join(", ")
+        );
+        self.put(&port, &inner, of, chain)?;
+        self.note(note);
+        Ok(())
+    }
+
+    /// Lets an output have another element type, by a Cast before it.
+    pub(super) fn output_type(&mut self, output: &str, dtype: DType) -> Result<()> {
+        let id = self.output(output)?;
+        let port = self.port(id, "change the type of")?;
+        check_cast(&port, dtype)?;
+        let inner = self.fresh(&format!("{}_{}", port.name, port.dtype.name()));
+        let mut chain = Chain::default();
+        chain.cast(&inner, &port.name, dtype);
+        let of = Type::Tensor(Some(dtype), Some(port.sizes.clone()));
+        let (name, before) = (quoted(&port.name), port.dtype);
+        self.put(&port, &inner, of, chain)?;
+        self.note(format_args!(
+            "changed the type of output {name} from {before} to {dtype}, with Cast before it"
+        ));
+        Ok(())
+    }
+
+    /// Gives an input or an output its axes in another order, by a Transpose.
+    pub(super) fn layout(&mut self, name: &str, layout: &str) -> Result<()> {
+        let id = self.now.input(name).or_else(|error| self.output(name).map_err(|_| error))?;
+        let port = self.port(id, "change the layout of")?;
+        let order = axes(&port, layout)?;
+        let (from, to) = (order.0, order.1);
+        let place = |axis: &char, list: &[char]| list.iter().position(|other| other == axis).unwrap_or(0);
+        let outer: Vec<_> = to.iter().map(|axis| port.sizes[place(axis, &from)].clone()).collect();
+        let inner = self.fresh(&format!("{}_{}", port.name, from.iter().collect::<String>().to_lowercase()));
+        let (source, target) = if port.is_input { (&to, &from) } else { (&from, &to) };
+        let perm: Vec<_> = target.iter().map(|axis| i64_of(place(axis, source))).collect();
+        let mut chain = Chain::default();
+        let ends = if port.is_input { [&port.name, &inner] } else { [&inner, &port.name] };
+        let attributes = Attribute::list([("perm", Content::Ints(perm.into()))]);
+        chain.push("Transpose", vec![ends[0].clone()], ends[1], attributes);
+        let of = Type::Tensor(Some(port.dtype), Some(outer));
+        let (is, side) = if port.is_input { ("input", "behind") } else { ("output", "before") };
+        let [from, to] = [&from, &to].map(|axes| axes.iter().collect::<String>());
+        let note = format!(
+            "changed the layout of {is} {} from {from} to {to}, with Transpose {side} it",
+            quoted(&port.name)
+        );
+        self.put(&port, &inner, of, chain)?;
+        self.note(note);
+        Ok(())
+    }
+
+    pub(super) fn output(&self, name: &str) -> Result<ValueId> {
+        let graph = self.graph();
+        let names = || graph.outputs().iter().map(|&id| &*graph.value(id).name);
+        let found = graph.outputs().iter().find(|&&id| *graph.value(id).name == *name);
+        found.copied().ok_or_else(|| Error::unknown("output", name, names()))
+    }
+
+    /// The type of an input or output that nodes can be put next to.
+    fn port(&self, id: ValueId, what: &str) -> Result<Port> {
+        /// The oldest operator set whose arithmetic broadcasts, and whose Cast names types by
+        /// numbers.
+        const OLDEST: i64 = 7;
+        self.must_be_onnx(&format!("{what} a value"))?;
+        let graph = self.graph();
+        let (info, is_input) = (graph.value(id), graph.inputs().contains(&id));
+        let name = quoted(&info.name);
+        let fail = |why: &str| Err(Error::new(Kind::Usage, format!("cannot {what} {name}: {why}")));
+        if is_input && graph.outputs().contains(&id) {
+            return fail("it is an input and an output");
+        }
+        if graph.constant(id).is_some() {
+            return fail("it has a default (--no-default takes it)");
+        }
+        let own = self.now.source().opsets.iter().find(|(domain, _)| domain.is_empty());
+        if let Some((_, version)) = own.filter(|(_, version)| *version < OLDEST) {
+            let what = format_args!("cannot {what} {name}: the operator set");
+            return Err(Error::mismatch(Kind::Unsupported, what, version, format_args!("at least {OLDEST}")));
+        }
+        match &info.declared {
+            Some(Type::Tensor(Some(dtype), Some(sizes))) => {
+                Ok(Port { name: info.name.clone(), dtype: *dtype, sizes: sizes.clone(), is_input })
+            }
+            _ => fail("the model does not declare its element type and rank"),
+        }
+    }
+
+    /// Puts nodes between a value of the interface, which gets a type, and the rest of the model,
+    /// in which another name has its place.
+    fn put(&mut self, port: &Port, inner: &Arc<str>, of: Type, chain: Chain) -> Result<()> {
+        let keeping = self.keeping();
+        self.change_names(&keeping, &Renames::from([(port.name.clone(), inner.clone())]))?;
+        let mut edit = self.keeping();
+        let graph = self.graph();
+        let renamed = |ids: &[ValueId]| {
+            let names = self.names_of(ids).into_iter();
+            names.map(|name| if name == *inner { port.name.clone() } else { name }).collect()
+        };
+        let made = chain.nodes.into_iter().map(|made| Step::Made(Box::new(made)));
+        if port.is_input {
+            edit.inputs = Some(renamed(graph.inputs()));
+            edit.nodes.splice(0..0, made);
+        } else {
+            edit.outputs = Some(renamed(graph.outputs()));
+            edit.nodes.extend(made);
+        }
+        edit.types.push((port.name.clone(), of));
+        edit.constants = chain.constants;
+        self.change(&edit)
+    }
+}
+
+/// Returns an error where no Cast leads from one element type to another.
+fn check_cast(port: &Port, dtype: DType) -> Result<()> {
+    let name = quoted(&port.name);
+    if dtype == port.dtype {
+        let message = format!("cannot change the type of {name}: it is {dtype} already");
+        return Err(Error::new(Kind::Usage, message));
+    }
+    let is_castable = |dtype: DType| !matches!(dtype.class(), Class::Complex | Class::Text);
+    match [dtype, port.dtype].into_iter().find(|dtype| !is_castable(*dtype)) {
+        Some(other) => {
+            let what = format_args!("cannot change the type of {name}: the type");
+            Err(Error::mismatch(Kind::Unsupported, what, other, "a real number"))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The numbers of a scaling as a tensor that broadcasts to an input: one for all, or one for each
+/// index of the axis of channels, which is the second.
+fn numbers_of(port: &Port, what: &str, numbers: &[f64]) -> Result<Tensor> {
+    let name = quoted(&port.name);
+    if port.dtype.class() != Class::Float {
+        let got = format_args!("cannot scale input {name}: the type that the model reads");
+        return Err(Error::mismatch(Kind::Usage, got, port.dtype, "a float"));
+    }
+    let shape = match numbers {
+        [_] => Shape::new([])?,
+        _ => {
+            let fits = port.sizes.get(1).is_some_and(|size| size.admits(numbers.len()));
+            if !fits {
+                let got = format_args!("cannot scale input {name}: the number of values of {what}");
+                let wanted = port.sizes.get(1).map_or_else(
+                    || "1".to_owned(),
+                    |size| format!("1, or the size of axis 1, which is {size}"),
+                );
+                return Err(Error::mismatch(Kind::Usage, got, numbers.len(), wanted));
+            }
+            let ones = std::iter::repeat_n(1, port.sizes.len() - 2);
+            Shape::new(std::iter::once(numbers.len()).chain(ones).collect::<Vec<_>>())?
+        }
+    };
+    Tensor::from_numbers(port.dtype, shape, numbers.iter().copied().map(Number::Float), Rules::IEEE)
+}
+
+/// The axes of a value in its order and in another, as letters. The first begin with N and C,
+/// unless a text says both: `NCHW->NHWC`.
+fn axes(port: &Port, layout: &str) -> Result<(Vec<char>, Vec<char>)> {
+    let wrong = || {
+        let what = format_args!("cannot change the layout of {}: the layout", quoted(&port.name));
+        let wanted = format!("{} letters, each once, as NHWC or NCHW->NHWC", port.sizes.len());
+        Error::mismatch(Kind::Usage, what, layout, wanted)
+    };
+    let letters = |text: &str| text.trim().to_uppercase().chars().collect::<Vec<_>>();
+    let (from, to) = match layout.split_once("->") {
+        Some((from, to)) => (letters(from), letters(to)),
+        None => {
+            let to = letters(layout);
+            let is_first = |axis: &&char| matches!(**axis, 'N' | 'C');
+            let rest = to.iter().filter(|axis| !is_first(axis)).copied();
+            (['N', 'C'].into_iter().filter(|axis| to.contains(axis)).chain(rest).collect(), to)
+        }
+    };
+    let sorted = |axes: &[char]| {
+        let mut axes = axes.to_vec();
+        axes.sort_unstable();
+        axes
+    };
+    let each = sorted(&to);
+    let is_once = each.windows(2).all(|pair| pair[0] != pair[1]);
+    let is_letters = to.iter().all(|axis| axis.is_alphabetic());
+    let fits = from.len() == port.sizes.len() && sorted(&from) == each && is_once && is_letters;
+    if !fits {
+        return Err(wrong());
+    }
+    Ok((from, to))
+}
