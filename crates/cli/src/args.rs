@@ -20,6 +20,7 @@ use names::{Named, any, command_names, shell, shells, subjects};
 pub(crate) use dims::{Dialect, Dim};
 pub(crate) use lint::{FailOn, LintArgs, LintForm};
 pub(crate) use edits::EditArgs;
+pub(crate) use edits::{EditArgs, JoinArgs, SplitArgs};
 pub(crate) use models::{
     CheckArgs, CostArgs, Devices, Diagram, DiffArgs, Emit, FleetArgs, GraphArgs, Infer, Ops, ProveArgs,
     ReportArgs, Show, bytes,
@@ -90,6 +91,8 @@ pub(crate) enum Command {
     Fold(FoldArgs),
     Convert(ConvertArgs),
     Edit(EditArgs),
+    Join(JoinArgs),
+    Split(SplitArgs),
     Show(Show),
     Diff(DiffArgs),
     Check(CheckArgs),
@@ -129,6 +132,8 @@ impl Args {
             Command::Fold(fold) => fold.json,
             Command::Convert(convert) => convert.json,
             Command::Edit(edit) => edit.json,
+            Command::Join(join) => join.json,
+            Command::Split(split) => split.json,
             Command::Show(show) => show.json,
             Command::Diff(diff) => diff.json,
             Command::Check(check) => check.json,

@@ -139,8 +139,8 @@ impl Splice {
     pub fn after(&self, first: &Splice) -> Splice {
         let mut starts = Vec::with_capacity(first.parts.len());
         let mut end = 0;
-        for part in first.parts() {
-            let len = match &part {
+        for part in first.parts().zip(&first.parts) {
+            let len = match &part.0 {
                 Part::Source(range) => range.len(),
                 Part::Fresh(bytes) => bytes.len(),
             };
@@ -148,21 +148,30 @@ impl Splice {
             end += len;
         }
         let mut out = Splice::default();
-        for part in self.parts() {
-            let range = match part {
-                Part::Source(range) => range,
-                Part::Fresh(bytes) => {
+        for (part, own) in self.parts().zip(&self.parts) {
+            let range = match (part, own) {
+                (Part::Source(range), _) => range,
+                (Part::Fresh(_), Own::Shared(bytes)) => {
+                    out.share(bytes.clone());
+                    continue;
+                }
+                (Part::Fresh(bytes), _) => {
                     out.write(|out| out.extend_from_slice(bytes));
                     continue;
                 }
             };
             let from = starts.partition_point(|(start, _)| *start <= range.start).saturating_sub(1);
-            for (start, part) in starts.iter().skip(from).take_while(|(start, _)| *start < range.end) {
+            for (start, (part, own)) in starts.iter().skip(from).take_while(|(start, _)| *start < range.end) {
                 let (skip, until) = (range.start.saturating_sub(*start), range.end - start);
                 match part {
                     Part::Source(of) => out.copy(of.start + skip..of.end.min(of.start + until)),
                     Part::Fresh(bytes) => {
-                        let bytes = bytes.get(skip..until.min(bytes.len())).unwrap_or(&[]);
+                        let within = skip.min(bytes.len())..until.min(bytes.len());
+                        if let Own::Shared(bytes) = own {
+                            out.share(bytes.slice(within));
+                            continue;
+                        }
+                        let bytes = bytes.get(within).unwrap_or(&[]);
                         out.write(|out| out.extend_from_slice(bytes));
                     }
                 }

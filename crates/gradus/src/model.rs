@@ -12,6 +12,7 @@ use gradus_core::{Error, Kind, Limits, Result, Tensor, Value, graph};
 use gradus_formats::openvino::Written;
 use gradus_formats::{Files, InMemory, Sniffed, Splice, onnx, openvino, paddle, sniff};
 
+use crate::edit::{Beside, with_file};
 use crate::files::{Folder, Spliced, map_within};
 use crate::normalize::has_default_inputs;
 use crate::operator::Operator;
@@ -297,10 +298,11 @@ impl Model {
     }
 
     /// The model whose file is what a splice makes of its own.
-    pub(crate) fn spliced(&self, splice: &Splice) -> Result<Model> {
+    pub(crate) fn spliced(&self, splice: &Splice, beside: &Beside) -> Result<Model> {
         let (bytes, files) = self.file_of()?;
+        let files = with_file(files, beside);
         self.limits().allow_bytes(0, u128::from(u64_of(splice.len())))?;
-        let model = self.options().read_edited(&splice.to_bytes(bytes)?, files.clone(), self.source())?;
+        let model = self.options().read_edited(&splice.to_bytes(bytes)?, files, self.source())?;
         Ok(Model { file: self.file.clone(), edited: true, ..model })
     }
 

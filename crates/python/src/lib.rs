@@ -12,6 +12,7 @@ mod device;
 mod dim;
 mod dlpack;
 mod dtype;
+mod edit;
 mod error;
 mod functions;
 mod given;

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use gradus::check::{CheckOptions, VerifyOptions};
 use gradus::contract::{Deployment, Language};
 use gradus::conversion::{ConvertOptions, Converted, Runtime};
+use gradus::edit::JoinOptions;
 use gradus::fold::{FoldOptions, Folded, RuleSet};
 use gradus::graph::{Standard, Type, ValueId};
 use gradus::infer::{ElementRange, InferOptions, InputFact, Reuse};
@@ -57,6 +58,11 @@ impl Model {
     /// A model for Python, with no programs compiled.
     pub(crate) fn of(model: gradus::Model) -> Model {
         Model { model: Arc::new(model), programs: Mutex::default() }
+    }
+
+    /// The model of the library.
+    pub(crate) fn native(&self) -> &gradus::Model {
+        &self.model
     }
 
     /// The model within the limits of a call.
@@ -120,8 +126,13 @@ impl Model {
 
     /// The value given for an input of that name.
     fn given(&self, name: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
-        let id = self.model.input(name).or_raise()?;
-        match self.model.graph().value(id).declared.as_ref() {
+        Model::given_to(&self.model, name, value)
+    }
+
+    /// The value of an input of a model.
+    pub(crate) fn given_to(model: &gradus::Model, name: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
+        let id = model.input(name).or_raise()?;
+        match model.graph().value(id).declared.as_ref() {
             Some(Type::Sequence(_)) => value_from_python(value, true),
             Some(Type::Map(key, of)) if value.is_instance_of::<PyDict>() => {
                 let part = |name: &str, declared: &Type| {
@@ -416,6 +427,59 @@ impl Model {
         }
         let language: Language = language.parse().or_raise()?;
         Ok(engine(py, || model.contract(&options)).or_raise()?.source(language, name))
+    }
+
+    /// The edited model, what the edits did, and the conditions of the result.
+    #[allow(clippy::type_complexity, reason = "pairs of texts")]
+    fn _edit(
+        &self,
+        py: Python<'_>,
+        edits: Vec<crate::edit::GivenEdit<'_>>,
+        limits: GivenLimits,
+    ) -> PyResult<(Model, Vec<String>, Vec<(String, String)>)> {
+        let model = self.within(&limits)?;
+        let model = engine(py, || as_read(model)).or_raise()?;
+        let mut editor = gradus::edit::Editor::new(&model).or_raise()?;
+        for edit in edits {
+            crate::edit::apply(&mut editor, edit)?;
+        }
+        let edited = engine(py, || editor.finish()).map_err(|error| self.in_file(error)).or_raise()?;
+        let after = engine(py, || edited.model()).or_raise()?;
+        let conditions = edited.inference().conditions().iter();
+        let conditions = conditions.map(|of| (of.node.clone(), of.text.clone())).collect();
+        Ok((self.made(after), edited.notes().to_vec(), conditions))
+    }
+
+    /// The joined model, and what was done.
+    fn _join(
+        &self,
+        py: Python<'_>,
+        second: &Model,
+        links: Vec<(String, String)>,
+        keep: Vec<String>,
+        prefix: String,
+    ) -> PyResult<(Model, Vec<String>)> {
+        let mut options = JoinOptions::default();
+        (options.links, options.keep, options.prefix) = (links, keep, Some(prefix));
+        let joined = engine(py, || self.model.join(&second.model, &options)).or_raise()?;
+        let after = engine(py, || joined.model()).or_raise()?;
+        Ok((self.made(after), joined.notes().to_vec()))
+    }
+
+    /// The parts of the model, with what each says, and the values that each passes on.
+    #[allow(clippy::type_complexity, reason = "a list for each part")]
+    fn _split(
+        &self,
+        py: Python<'_>,
+        at: Vec<Vec<String>>,
+    ) -> PyResult<Vec<(Model, Vec<String>, Vec<String>)>> {
+        let split = engine(py, || self.model.split_at(&at)).or_raise()?;
+        let parts = split.parts.iter().enumerate().map(|(index, part)| {
+            let passed = split.links(index).into_iter().map(|(output, _)| output).collect();
+            let model = engine(py, || part.model()).or_raise()?;
+            Ok((self.made(model), part.notes().to_vec(), passed))
+        });
+        parts.collect()
     }
 
     /// The folded model, and what is to be said of it.

@@ -1,4 +1,4 @@
-//! The arguments of `gradus edit`.
+//! The arguments of `gradus edit`, `gradus join` and `gradus split`.
 
 use std::path::PathBuf;
 
@@ -12,6 +12,7 @@ use super::sizes::{LimitArgs, ShapeArgs};
 /// for byte, and weights are not read. Prints what each edit did, and the conditions under which the
 /// result runs; the output appears whole or not at all (docs/edit.md).
 #[derive(Debug, ClapArgs)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 #[command(
     after_help = "Examples:\n  gradus edit examples/positions.onnx -o part.onnx --extract :phase --rename phase=angle\n  gradus edit examples/heads.onnx -o fixed.onnx --dim batch=1 --json"
 )]
@@ -73,6 +74,28 @@ pub(crate) struct EditArgs {
     #[arg(long = "layout", value_name = "NAME=AXES")]
     pub(crate) layouts: Vec<String>,
 
+    /// Put all weights into the model.
+    #[arg(long, group = "weights_to")]
+    pub(crate) embed: bool,
+
+    /// Put weights of at least 1,024 bytes into one file of this name next to the output, at
+    /// multiples of 64 bytes, from 64 KiB on of 4,096.
+    #[arg(long, value_name = "FILE", group = "weights_to")]
+    pub(crate) external: Option<String>,
+
+    /// Leave out weights of at least 1,024 bytes, and write their types, shapes and digests.
+    #[arg(long, group = "weights_to")]
+    pub(crate) strip_weights: bool,
+
+    /// Take the weights that were left out from a model that has them, by name; their digests must
+    /// be the same.
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) weights: Option<PathBuf>,
+
+    /// Keep equal weights once.
+    #[arg(long)]
+    pub(crate) share_weights: bool,
+
     /// Set an entry of the metadata; a key without a text removes the entry.
     #[arg(long = "metadata", value_name = "KEY=TEXT")]
     pub(crate) metadata: Vec<String>,
@@ -88,6 +111,82 @@ pub(crate) struct EditArgs {
 
     #[command(flatten)]
     pub(crate) shapes: ShapeArgs,
+
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+}
+
+/// Join two models: outputs of the first become inputs of the second.
+///
+/// Inputs of one name are one input. Other names that both models have get a prefix in the second.
+/// Linked outputs are none any more, unless --keep says otherwise.
+#[derive(Debug, ClapArgs)]
+#[command(
+    after_help = "Examples:\n  gradus join examples/positions.onnx examples/heads.onnx -o both.onnx --link position_ids=ids\n  gradus join examples/positions.onnx examples/heads.onnx -o both.onnx --link position_ids=ids --keep position_ids --json"
+)]
+pub(crate) struct JoinArgs {
+    /// The model that runs first: an ONNX file.
+    #[arg(value_name = "FIRST")]
+    pub(crate) first: PathBuf,
+
+    /// The model that goes on from its outputs.
+    #[arg(value_name = "SECOND")]
+    pub(crate) second: PathBuf,
+
+    /// The file to write, or a folder.
+    #[arg(short, long, value_name = "FILE|DIR")]
+    pub(crate) output: PathBuf,
+
+    /// An output of the first model, and the input of the second that it is.
+    #[arg(long = "link", value_name = "OUTPUT=INPUT", required = true)]
+    pub(crate) links: Vec<String>,
+
+    /// A linked output that stays an output.
+    #[arg(long = "keep", value_name = "OUTPUT")]
+    pub(crate) keep: Vec<String>,
+
+    /// The beginning of new names in the second model.
+    #[arg(long, value_name = "TEXT", default_value = "second/")]
+    pub(crate) prefix: String,
+
+    /// Print JSON (docs/json.md).
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+}
+
+/// Split a model in parts, which joined again are the whole.
+///
+/// The first part returns the values of the cut, and the second goes on from them; what else it
+/// reads of the first passes too. The parts are m.1.onnx, m.2.onnx, … of a model m.onnx. Unless
+/// --no-prove is given, they are joined again and proved to be the same as the model, and nothing is
+/// written if they are not.
+#[derive(Debug, ClapArgs)]
+#[command(
+    after_help = "Examples:\n  gradus split examples/positions.onnx --at positions -o parts/\n  gradus split examples/heads.onnx --at scores -o parts/ --no-prove --json"
+)]
+pub(crate) struct SplitArgs {
+    /// The model: an ONNX file.
+    #[arg(value_name = "MODEL")]
+    pub(crate) model: PathBuf,
+
+    /// Values where the model is cut. Given several times, each cuts the rest.
+    #[arg(long = "at", value_name = "VALUE,…", required = true)]
+    pub(crate) at: Vec<String>,
+
+    /// The folder of the parts.
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) output: PathBuf,
+
+    /// Do not prove that the parts are the model.
+    #[arg(long)]
+    pub(crate) no_prove: bool,
+
+    /// Print JSON (docs/json.md).
+    #[arg(long)]
+    pub(crate) json: bool,
 
     #[command(flatten)]
     pub(crate) limits: LimitArgs,

@@ -91,6 +91,8 @@ pub(super) fn command_names() -> Vec<&'static str> {
         "fold",
         "convert",
         "edit",
+        "join",
+        "split",
         "show",
         "diff",
         "check",

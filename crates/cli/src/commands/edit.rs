@@ -37,21 +37,28 @@ pub(crate) fn edit(args: &args::EditArgs) -> Result<(), Failure> {
         let message = "nothing to edit: expected an option that says what changes (--help)";
         return Err(Error::new(Kind::Usage, message).into());
     }
-    let bytes = edited.save(&to)?;
-    if args.json {
+    save(&edited, &[path], &to, args.json)
+}
+
+/// Writes an edited model, and says what was done to those that it comes from.
+pub(super) fn save(edited: &Edited, from: &[&Path], to: &Path, json: bool) -> Result<(), Failure> {
+    let bytes = edited.save(to)?;
+    let from: Vec<_> = from.iter().map(|path| path.display().to_string()).collect();
+    let from = from.join(" ");
+    if json {
         let inference = edited.inference();
         let json = EditedJson {
-            model: path.display().to_string(),
+            model: from,
             output: to.display().to_string(),
             bytes,
             edits: edited.notes(),
             assumptions: Remark::assumptions(inference),
             problems: Remark::problems(inference),
         };
-        return Ok(output::print_json(&json)?);
+        return output::print_json(&json);
     }
     let mut text = Vec::new();
-    writeln!(text, "{} -> {}", output::path(path), output::path(&to))?;
+    writeln!(text, "{} -> {}", escaped(&from), output::path(to))?;
     for note in edited.notes() {
         writeln!(text, "{}", escaped(note))?;
     }
@@ -60,7 +67,7 @@ pub(crate) fn edit(args: &args::EditArgs) -> Result<(), Failure> {
 }
 
 /// The path at which the model is written.
-fn destination(to: &Path, from: &Path, standard: Standard) -> Result<std::path::PathBuf, Error> {
+pub(super) fn destination(to: &Path, from: &Path, standard: Standard) -> Result<std::path::PathBuf, Error> {
     let name = from.file_name().map_or_else(Default::default, Into::into);
     given::destination(to, &FleetModel { path: from.into(), name }, standard)
 }
@@ -100,6 +107,18 @@ fn edited(args: &args::EditArgs, model: &Model) -> Result<Edited, Failure> {
     }
     sizes(args, &mut editor)?;
     types(args, &mut editor)?;
+    let external = args.external.clone().map(|file| Edit::External { file });
+    let given = args.weights.as_ref().map(|path| args.limits.open(path)).transpose()?;
+    let weights = [
+        args.embed.then_some(Edit::Embed),
+        external,
+        args.strip_weights.then_some(Edit::StripWeights),
+        given.map(|model| Edit::Weights(Box::new(model))),
+        args.share_weights.then_some(Edit::ShareWeights),
+    ];
+    for edit in weights.into_iter().flatten() {
+        editor.apply(&edit)?;
+    }
     for text in &args.metadata {
         let entry = text.split_once('=');
         let (key, value) = entry.map_or((&**text, None), |(key, value)| (key, Some(value.to_owned())));
@@ -181,7 +200,7 @@ fn number(text: &str) -> Option<f64> {
 }
 
 /// Two names with a sign of equality between them.
-fn pair(option: &str, text: &str, wanted: &str) -> Result<(String, String), Error> {
+pub(super) fn pair(option: &str, text: &str, wanted: &str) -> Result<(String, String), Error> {
     let pair = text.split_once('=').ok_or_else(|| Error::mismatch(Kind::Usage, option, text, wanted))?;
     Ok((pair.0.to_owned(), pair.1.to_owned()))
 }

@@ -15,6 +15,7 @@ mod graph;
 pub(crate) mod help;
 mod infer;
 mod lint;
+mod join;
 mod many;
 mod ops;
 mod plan;
@@ -27,6 +28,7 @@ mod run;
 mod run_inputs;
 mod sequence;
 mod show;
+mod split;
 mod sweep;
 
 use clap::CommandFactory;
@@ -51,6 +53,8 @@ pub(crate) fn run(args: &Args, runtime: FindRuntime) -> Result<(), Failure> {
         Command::Fold(args) => fold::fold(args),
         Command::Convert(args) => convert::convert(args),
         Command::Edit(args) => edit::edit(args),
+        Command::Join(args) => join::join(args),
+        Command::Split(args) => split::split(args),
         Command::Show(args) => show::show(args),
         Command::Diff(args) => diff::diff(args),
         Command::Check(args) => check::check(args, runtime),

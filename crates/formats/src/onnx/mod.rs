@@ -21,6 +21,7 @@ pub use fields::{IR_VERSIONS, NEWEST_IR_VERSION, NEWEST_OPSET};
 pub use model::{read_edited, read_model};
 pub use tensor::{dtype_of, number_of, read_tensor};
 pub use write::{
-    Joint, edit_interface, edit_model, encode_model, encode_model_beside, external_files, mentioned,
-    mentioned_in_training, rename_external_files, set_inputs, without_docs,
+    Joint, Place, Placed, STRIPPED, edit_interface, edit_model, encode_model, encode_model_beside,
+    external_files, mentioned, mentioned_in_training, place_weights, rename_external_files, set_inputs,
+    without_docs,
 };

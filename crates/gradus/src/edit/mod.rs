@@ -14,6 +14,7 @@ mod result;
 mod sizes;
 mod split;
 mod types;
+mod weights;
 
 use std::fmt;
 use std::sync::Arc;
@@ -25,10 +26,12 @@ use gradus_core::{DType, Error, Kind, Result, Value};
 
 pub use join::JoinOptions;
 pub use result::Edited;
+pub(crate) use result::{Beside, with_file};
 pub use split::Split;
 pub use types::Scaling;
 
 use crate::model::Model;
+use weights::Weights;
 
 /// A change of a model. [`Model::edit`] applies several, and docs/edit.md explains them.
 #[derive(Clone, Debug)]
@@ -111,6 +114,20 @@ pub enum Edit {
         /// The axes as letters: `NHWC`, where the model has N and C first, or `NCHW->NHWC`.
         layout: String,
     },
+    /// All weights within the model.
+    Embed,
+    /// Weights of at least 1,024 bytes in one file of this name next to the model, each at a multiple
+    /// of 64 bytes, from 64 KiB on of 4,096.
+    External {
+        /// The name of the file.
+        file: String,
+    },
+    /// No weights of at least 1,024 bytes: types, shapes and digests in their place.
+    StripWeights,
+    /// The weights that were stripped, by name, from a model that has them.
+    Weights(Box<Model>),
+    /// Equal weights once.
+    ShareWeights,
     /// An entry of the model's metadata; without `value`, none.
     Metadata {
         /// The key.
@@ -139,6 +156,11 @@ impl Edit {
             Edit::InputType { .. } => 9,
             Edit::OutputType { .. } => 10,
             Edit::Layout { .. } => 11,
+            Edit::Embed => 12,
+            Edit::External { .. } => 13,
+            Edit::StripWeights => 14,
+            Edit::Weights(_) => 15,
+            Edit::ShareWeights => 16,
             Edit::Metadata { .. } => 20,
             Edit::NoDocs => 21,
         }
@@ -183,6 +205,9 @@ pub struct Editor {
     names: Renames,
     notes: Vec<String>,
     no_docs: bool,
+    weights: Weights,
+    /// The model that has weights that were stripped.
+    given: Option<Model>,
 }
 
 impl Editor {
@@ -193,7 +218,15 @@ impl Editor {
     pub fn new(model: &Model) -> Result<Editor> {
         model.file_of()?;
         let now = model.with_source(model.source().clone());
-        Ok(Editor { original: model.clone(), now, names: Renames::new(), notes: Vec::new(), no_docs: false })
+        Ok(Editor {
+            original: model.clone(),
+            now,
+            names: Renames::new(),
+            notes: Vec::new(),
+            no_docs: false,
+            weights: Weights::default(),
+            given: None,
+        })
     }
 
     /// The model as it is after the edits so far, in memory.
@@ -220,6 +253,11 @@ impl Editor {
             Edit::InputType { input, dtype, scaling } => self.input_type(input, *dtype, scaling),
             Edit::OutputType { output, dtype } => self.output_type(output, *dtype),
             Edit::Layout { name, layout } => self.layout(name, layout),
+            Edit::Embed => self.place(Weights::Embedded),
+            Edit::External { file } => self.place(Weights::Beside(file.clone())),
+            Edit::StripWeights => self.place(Weights::Stripped),
+            Edit::Weights(model) => self.restore(model),
+            Edit::ShareWeights => self.share(),
             Edit::Metadata { key, value } => self.metadata(key, value.as_deref()),
             Edit::NoDocs => self.no_docs(),
         }

@@ -4,9 +4,10 @@ use std::path::Path;
 
 use bytes::Bytes;
 use gradus_formats::onnx::Joint;
-use gradus_formats::{Splice, onnx};
+use gradus_formats::{Files, Splice, onnx};
 
 use super::*;
+use crate::files::Spliced;
 use gradus_core::convert::u64_of;
 use gradus_engine::infer::{InferOptions, Inference};
 
@@ -15,8 +16,21 @@ use gradus_engine::infer::{InferOptions, Inference};
 pub struct Edited {
     original: Model,
     splice: Splice,
+    beside: Beside,
     notes: Vec<String>,
     inference: Inference,
+}
+
+/// The files that have constants of an edited model.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum Beside {
+    /// Those of the model that was read.
+    #[default]
+    Own,
+    /// None.
+    Nothing,
+    /// One of this name and content.
+    File(String, Splice),
 }
 
 impl Edited {
@@ -37,7 +51,7 @@ impl Edited {
     /// [`Kind::Limit`] if the file takes more memory than the limits allow; any error of reading
     /// it.
     pub fn model(&self) -> Result<Model> {
-        self.original.spliced(&self.splice)
+        self.original.spliced(&self.splice, &self.beside)
     }
 
     /// Writes the edited model as [`Model::save_edited`] does, and returns the number of bytes.
@@ -45,7 +59,7 @@ impl Edited {
     /// # Errors
     /// As [`Model::save_edited`].
     pub fn save(&self, path: impl AsRef<Path>) -> Result<u64> {
-        self.original.save_spliced(&self.splice, path.as_ref())
+        self.original.save_spliced(&self.splice, &self.beside, path.as_ref())
     }
 }
 
@@ -61,18 +75,19 @@ impl Editor {
 
     /// The result of the edits, to which the parts of another model are added.
     pub(super) fn finish_with(mut self, joint: &Joint) -> Result<Edited> {
-        let splice = self.written(joint)?;
-        let result = if joint.is_empty() { self.now.clone() } else { self.original.spliced(&splice)? };
+        let (splice, beside) = self.written(joint)?;
+        let result =
+            if joint.is_empty() { self.now.clone() } else { self.original.spliced(&splice, &beside)? };
         let inference = result.infer(&InferOptions::default())?;
         let is_new = |inference: &Inference| !inference.problems().is_empty();
         if is_new(&inference) && !is_new(&self.original.infer(&InferOptions::default())?) {
             inference.must_be_consistent("cannot edit")?;
         }
-        Ok(Edited { original: self.original, splice, notes: self.notes, inference })
+        Ok(Edited { original: self.original, splice, beside, notes: self.notes, inference })
     }
 
     /// The file as parts of that of the model.
-    fn written(&mut self, joint: &Joint) -> Result<Splice> {
+    fn written(&mut self, joint: &Joint) -> Result<(Splice, Beside)> {
         let (bytes, _) = self.original.file_of()?;
         let mut stages = Stages { splice: None, original: bytes.clone() };
         stages.then(&self.original, |bytes| {
@@ -87,7 +102,20 @@ impl Editor {
             })?;
             self.note(format_args!("removed {count} texts of documentation and properties of parts"));
         }
-        Ok(stages.splice.unwrap_or_default())
+        let mut beside = Beside::Own;
+        if self.moves_weights() {
+            let original = self.original.clone();
+            stages.then(&original, |bytes| {
+                let placed = self.placed(bytes)?;
+                beside = match &self.weights {
+                    Weights::Same => Beside::Own,
+                    Weights::Embedded | Weights::Stripped => Beside::Nothing,
+                    Weights::Beside(name) => Beside::File(name.clone(), placed.file),
+                };
+                Ok(placed.model)
+            })?;
+        }
+        Ok((stages.splice.unwrap_or_default(), beside))
     }
 }
 
@@ -109,5 +137,45 @@ impl Stages {
         };
         self.splice = Some(splice);
         Ok(())
+    }
+}
+
+/// The files that an edited model finds.
+pub(crate) fn with_file(files: &Arc<dyn Files>, beside: &Beside) -> Arc<dyn Files> {
+    match beside {
+        Beside::Own | Beside::Nothing => files.clone(),
+        Beside::File(name, content) => Arc::new(OneMore {
+            files: files.clone(),
+            name: name.clone(),
+            content: Spliced::new(content, &Bytes::new()),
+        }),
+    }
+}
+
+/// Files, and one more.
+#[derive(Debug)]
+struct OneMore {
+    files: Arc<dyn Files>,
+    name: String,
+    content: Spliced,
+}
+
+impl OneMore {
+    fn of(&self, path: &str) -> &dyn Files {
+        if path == self.name { &self.content } else { &*self.files }
+    }
+}
+
+impl Files for OneMore {
+    fn open(&self, path: &str) -> Result<Bytes> {
+        self.of(path).open(path)
+    }
+
+    fn part(&self, path: &str, offset: u64, size: u64) -> Result<Bytes> {
+        self.of(path).part(path, offset, size)
+    }
+
+    fn parts(&self, path: &str) -> Result<Vec<Bytes>> {
+        self.of(path).parts(path)
     }
 }

@@ -109,6 +109,29 @@ impl Model {
     }
 }
 
+impl Model {
+    /// The model in several parts: each list of values cuts the rest, as [`Model::split`] does.
+    ///
+    /// # Errors
+    /// As [`Model::split`].
+    pub fn split_at<N: AsRef<str>>(&self, cuts: &[Vec<N>]) -> Result<Split> {
+        let mut whole = Split { parts: Vec::new(), passed: Vec::new(), kept: Vec::new() };
+        let mut rest = self.clone();
+        for at in cuts {
+            let Split { mut parts, passed, kept } = rest.split(at)?;
+            if let Some(last) = parts.last() {
+                rest = last.model()?;
+            }
+            // The second part takes the place of the one that was split.
+            whole.parts.pop();
+            whole.parts.append(&mut parts);
+            whole.passed.extend(passed);
+            whole.kept.extend(kept);
+        }
+        Ok(whole)
+    }
+}
+
 /// The nodes after a cut, and those that only constants decide, which may be on both sides.
 struct Sides {
     after: Vec<bool>,

@@ -5,6 +5,7 @@
 
 mod beside;
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
@@ -17,6 +18,7 @@ use gradus_core::graph::{self, Standard};
 use gradus_core::{Error, Kind, Limits, Result};
 use gradus_formats::{Files, Part, Splice, onnx, openvino};
 
+use crate::edit::{Beside, with_file};
 use crate::encode::MAX_BYTES;
 use crate::files::{NewFiles, Spliced, cannot_write, folder_of, map, origin};
 use crate::model::{Model, OpenOptions};
@@ -51,7 +53,7 @@ impl Model {
             self.read_again(&written.xml.to_bytes(bytes)?, Arc::new(Spliced::new(&written.bin, &bin)))?;
             return self.save_pair(&written.xml, bytes, &ConstantFiles::Spliced(&written.bin, &bin), path);
         }
-        self.save_spliced(&onnx::edit_model(bytes, self.source(), to)?, path)
+        self.save_spliced(&onnx::edit_model(bytes, self.source(), to)?, &Beside::Own, path)
     }
 
     /// Writes the model, and says how many bytes that are: what was read as it is, what was made in
@@ -75,7 +77,7 @@ impl Model {
                 return self.save_pair(&splice, bytes, &ConstantFiles::Parts(&parts), path);
             }
             let (bytes, _) = self.file_of()?;
-            return self.save_spliced(&Splice::whole(bytes.len()), path);
+            return self.save_spliced(&Splice::whole(bytes.len()), &Beside::Own, path);
         }
         if is_ir {
             let written = openvino::encode_model(self.source())?;
@@ -208,12 +210,26 @@ impl Model {
 
     /// Writes the ONNX model that a splice makes of the file, and the files of constants that it
     /// needs next to it.
-    pub(crate) fn save_spliced(&self, splice: &Splice, path: &Path) -> Result<u64> {
+    pub(crate) fn save_spliced(&self, splice: &Splice, beside: &Beside, path: &Path) -> Result<u64> {
         self.check_output(path)?;
         let limits = self.limits();
         let (bytes, sources_files) = self.file_of()?;
         let mut files = NewFiles::default();
-        let names = beside::copied(self, bytes, path, &mut files)?;
+        let names = match beside {
+            Beside::Own => beside::copied(self, bytes, path, &mut files)?,
+            Beside::Nothing => BTreeMap::new(),
+            Beside::File(name, content) => {
+                let to = &folder_of(path).join(name);
+                self.check_output(to)?;
+                beside::check_replaced(path, name)?;
+                let none = Bytes::new();
+                files.create_of(to, bytes_of(content), |out| {
+                    OutputFile { out, path: to, limits }.splice(content, &none)
+                })?;
+                BTreeMap::new()
+            }
+        };
+        let sources_files = &with_file(sources_files, beside);
         let mut splice = splice.clone();
         if !names.is_empty() {
             limits.allow_bytes(0, u128::from(u64_of(splice.len())))?;

@@ -22,6 +22,7 @@ from ._runtimes import RUNTIMES
 from .errors import UsageError
 
 __all__ = ["Condition", "ConversionNote", "ConversionReport", "ConvertedModel", "Dim", "Finding", "FoldReport", "FoldedModel", "Inference", "Kept", "MapType", "Model", "OptionalType", "SequenceType", "TensorType", "UnknownType", "check", "load", "prove"]
+__all__ = ["Condition", "ConversionNote", "ConversionReport", "ConvertedModel", "Dim", "EditedModel", "FoldReport", "FoldedModel", "Inference", "Kept", "MapType", "Model", "OptionalType", "SequenceType", "TensorType", "UnknownType", "check", "load", "prove"]
 
 
 class Model:
@@ -360,6 +361,149 @@ class Model:
         """
         sizes = _sizes(dims, shapes, ranges, nonempty, assume)
         return self._native._contract(language, name, sizes, (max_bytes, max_work, timeout))
+
+    def edit(
+        self,
+        *,
+        extract: tuple[Sequence[str], Sequence[str]] | None = None,
+        add_outputs: Sequence[str] = (),
+        remove_outputs: Sequence[str] = (),
+        rename: Mapping[str, str] | None = None,
+        rename_dims: Mapping[str, str] | None = None,
+        values: Mapping[str, Any] | None = None,
+        defaults: Mapping[str, Any] | None = None,
+        input_shapes: Mapping[str, Sequence[Any]] | None = None,
+        dims: Mapping[str, int] | None = None,
+        input_types: Mapping[str, str | tuple[str, Any, Any]] | None = None,
+        output_types: Mapping[str, str] | None = None,
+        layouts: Mapping[str, str] | None = None,
+        embed: bool = False,
+        strip_weights: bool = False,
+        weights: Model | None = None,
+        share_weights: bool = False,
+        metadata: Mapping[str, str | None] | None = None,
+        docs: bool = True,
+        max_bytes: int | None = None,
+        timeout: float | None = None,
+    ) -> EditedModel:
+        """The model with changes, which are made in the order of these arguments; this one stays as it is.
+
+        What no argument names stays as it is in the file.
+
+        Args:
+            extract: values that become the inputs, with their inferred types, and values that become the outputs; an empty list
+                stands for the inputs or outputs of the model.
+            add_outputs: values that become outputs too.
+            remove_outputs: outputs that are none any more; what only they need goes.
+            rename: new names of inputs, outputs or values, by the old ones.
+            rename_dims: new names of symbols of sizes, by the old ones.
+            values: constants in the place of inputs, as for :meth:`run`.
+            defaults: defaults of inputs; ``None`` takes the one that an input has.
+            input_shapes: sizes that the model declares of inputs.
+            dims: symbols of sizes, and the numbers in their place.
+            input_types: element types that runs give, with a Cast behind each input; or a triple of the type, the factor and the
+                summand (``None``, a number, or one for each channel) that make images of bytes what the model reads.
+            output_types: element types that runs return, with a Cast before each output.
+            layouts: axes of inputs and outputs in another order, with a Transpose next to each: ``"NHWC"`` where the model has N and
+                C first, else ``"HW->WH"``.
+            embed: put all weights into the model.
+            strip_weights: leave out weights of at least 1,024 bytes, and have their types, shapes and digests.
+            weights: a model that has weights that were left out, by name.
+            share_weights: keep equal weights once.
+            metadata: entries of the metadata; ``None`` removes one.
+            docs: keep texts that document parts of the model, and properties of nodes and values.
+            max_bytes, timeout: limits of this call, as for :meth:`run`.
+
+        Returns:
+            A model, whose ``notes`` say what each edit did, and whose ``conditions`` say which inputs it takes.
+
+        Raises:
+            UsageError: if a name is not known, or taken.
+            GraphError: if the edited model contradicts itself, with the node.
+            UnsupportedError: if the model is not one of ONNX.
+
+        Example:
+            >>> import gradus
+            >>> edited = gradus.load("examples/positions.onnx").edit(extract=([], ["phase"]), dims={"batch": 1})
+            >>> print(edited.inputs["tokens"], list(edited.outputs))
+            int64[1, seq] ['phase']
+        """
+        edits: list[tuple[str, str, Any]] = []
+        if extract is not None:
+            edits.append(("extract", "", (list(extract[0]), list(extract[1]))))
+        edits += [("add_output", name, None) for name in add_outputs]
+        edits += [("remove_output", name, None) for name in remove_outputs]
+        named: list[tuple[str, Mapping[str, Any] | None]] = [
+            ("rename", rename),
+            ("rename_dim", rename_dims),
+            ("set", values),
+            ("default", defaults),
+            ("input_shape", input_shapes),
+            ("dim", dims),
+            ("input_type", {name: _scaled(of) for name, of in (input_types or {}).items()}),
+            ("output_type", output_types),
+            ("layout", layouts),
+        ]
+        edits += [(kind, name, value) for kind, all in named for name, value in (all or {}).items()]
+        switches = [("embed", embed), ("strip_weights", strip_weights), ("share_weights", share_weights)]
+        edits += [(kind, "", None) for kind, wanted in switches if wanted]
+        if weights is not None:
+            edits.append(("weights", "", weights._native))
+        edits += [("metadata", key, value) for key, value in (metadata or {}).items()]
+        if not docs:
+            edits.append(("no_docs", "", None))
+        return EditedModel(*self._native._edit(edits, (max_bytes, None, timeout)))
+
+    def join(
+        self, second: Model, links: Mapping[str, str], *, keep: Sequence[str] = (), prefix: str = "second/"
+    ) -> EditedModel:
+        """The model that runs this one, and another on what it returns.
+
+        Inputs of one name are one input; other names that both models have get a prefix in the second.
+
+        Args:
+            second: the model that goes on.
+            links: outputs of this model, each with the input of the second that it is.
+            keep: linked outputs that stay outputs.
+            prefix: the beginning of new names in the second model.
+
+        Returns:
+            The joined model.
+
+        Raises:
+            UsageError: if a link names no output or no input, or their types differ.
+            UnsupportedError: if the models have other operator sets.
+
+        Example:
+            >>> import gradus
+            >>> first, second = gradus.load("examples/positions.onnx").split(["positions"])
+            >>> list(first.join(second, {"positions": "positions"}).outputs)
+            ['position_ids', 'token_count', 'phase']
+        """
+        native, notes = self._native._join(second._native, list(links.items()), list(keep), prefix)
+        return EditedModel(native, notes, [])
+
+    def split(self, *at: Sequence[str]) -> list[EditedModel]:
+        """Parts of the model: one up to some values, and one from there on. Joined again, they are the model.
+
+        What else a part reads of those before passes too: the first part has it among its outputs.
+
+        Args:
+            at: the values of a cut; each cut after the first parts the rest.
+
+        Returns:
+            The parts, one more than cuts.
+
+        Raises:
+            UsageError: if a value is not known, is none that a node computes, or nothing follows from the values.
+
+        Example:
+            >>> import gradus
+            >>> [list(part.outputs) for part in gradus.load("examples/positions.onnx").split(["positions"])]
+            [['positions', 'position_ids', 'token_count'], ['phase']]
+        """
+        parts = self._native._split([list(cut) for cut in at])
+        return [EditedModel(native, notes, []) for native, notes, _ in parts]
 
     def fold(
         self,
@@ -922,6 +1066,17 @@ class ConvertedModel(Model):
         self.report: ConversionReport = report
 
 
+class EditedModel(Model):
+    """The result of :meth:`Model.edit`, :meth:`Model.join` and :meth:`Model.split`."""
+
+    def __init__(self, native: _native.Model, notes: list[str], conditions: list[tuple[str, str]]) -> None:
+        super().__init__(native)
+        #: What each edit did.
+        self.notes = notes
+        #: Conditions of the inputs under which the model runs: the node, and the condition.
+        self.conditions = conditions
+
+
 class FoldedModel(Model):
     """The result of `gradus.Model.fold`: a model, and a report.
 
@@ -1090,6 +1245,13 @@ def prove(
         True
     """
     return _opened(a).prove(_opened(b), dims, shapes=shapes, seconds=seconds, seed=seed)
+
+
+def _scaled(of: str | tuple[str, Any, Any]) -> tuple[str, list[float], list[float]]:
+    """An element type with the factors and summands of an image."""
+    name, scale, offset = (of, None, None) if isinstance(of, str) else of
+    numbers = [[] if of is None else [float(number) for number in np.ravel(of)] for of in (scale, offset)]
+    return str(name), numbers[0], numbers[1]
 
 
 def exactly(value: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any] | None:

@@ -887,6 +887,19 @@ class Model:
         sizes: _Sizes,
         limits: _Limits,
     ) -> str: ...
+    def _edit(
+        self, edits: list[tuple[str, str, Any]], limits: _Limits
+    ) -> tuple[Model, list[str], list[tuple[str, str]]]: ...
+    def _join(
+        self,
+        second: Model,
+        links: list[tuple[str, str]],
+        keep: list[str],
+        prefix: str,
+    ) -> tuple[Model, list[str]]: ...
+    def _split(
+        self, at: list[list[str]]
+    ) -> list[tuple[Model, list[str], list[str]]]: ...
     def _fold(
         self,
         sizes: _Sizes,

@@ -1,6 +1,7 @@
 //! The messages of ONNX files, encoded.
 
 use buffa::encoding::{Tag, WireType, encode_varint};
+use bytes::Bytes;
 use gradus_core::convert::{i64_of, u64_of};
 use gradus_core::graph::{Content, DeclaredDim, Type};
 use gradus_core::{Error, Kind, Result, Tensor};
@@ -105,6 +106,12 @@ pub(super) struct DataFile<'a> {
 /// Elements in a file next to the model begin at a multiple of this, as they are mapped.
 const ALIGNMENT: usize = 64;
 
+/// Elements of at least this length begin at a page.
+const PAGED: usize = 1 << 16;
+
+/// Bytes of a page.
+const PAGE: usize = 1 << 12;
+
 /// Returns true for a tensor whose elements are worth a place in another file.
 pub(super) fn is_long(tensor: &Tensor) -> bool {
     tensor.bytes().is_some_and(|raw| raw.len() >= SHARED)
@@ -113,17 +120,30 @@ pub(super) fn is_long(tensor: &Tensor) -> bool {
 /// `TensorProto` whose elements are in a file next to the model.
 pub(super) fn tensor_beside(out: &mut Splice, name: &str, tensor: &Tensor, file: &mut DataFile<'_>) {
     let Some(raw) = tensor.bytes() else { return };
-    let padding = file.content.len().next_multiple_of(ALIGNMENT) - file.content.len();
-    file.content.write(|out| out.resize(out.len() + padding, 0));
-    let place = [("offset", file.content.len()), ("length", raw.len())];
-    file.content.share(raw.clone());
     out.write(|out| {
         tensor.shape().dims().iter().for_each(|&len| int(out, tensor_proto::DIMS, i64_of(len)));
         int(out, tensor_proto::DATA_TYPE, number_of(tensor.dtype()).unwrap_or(0));
         text(out, tensor_proto::NAME, name);
-        message(out, tensor_proto::EXTERNAL_DATA, |out| entry(out, "location", file.name));
-        for (key, number) in place {
-            message(out, tensor_proto::EXTERNAL_DATA, |out| entry(out, key, &number.to_string()));
+    });
+    elements_beside(out, raw, file);
+}
+
+/// The fields of a tensor that say where its elements are, which are appended to a file next to the
+/// model.
+pub(super) fn elements_beside(out: &mut Splice, raw: &Bytes, file: &mut DataFile<'_>) {
+    let alignment = if raw.len() >= PAGED { PAGE } else { ALIGNMENT };
+    let padding = file.content.len().next_multiple_of(alignment) - file.content.len();
+    file.content.write(|out| out.resize(out.len() + padding, 0));
+    let [offset, length] = [file.content.len(), raw.len()].map(|number| number.to_string());
+    file.content.share(raw.clone());
+    external(out, &[("location", file.name), ("offset", &offset), ("length", &length)]);
+}
+
+/// The fields of a tensor that say that its elements are elsewhere, and where.
+pub(super) fn external(out: &mut Splice, entries: &[(&str, &str)]) {
+    out.write(|out| {
+        for (key, value) in entries {
+            message(out, tensor_proto::EXTERNAL_DATA, |out| entry(out, key, value));
         }
         int(out, tensor_proto::DATA_LOCATION, tensor_proto_data_location::EXTERNAL.into());
     });

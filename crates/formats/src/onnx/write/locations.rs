@@ -7,12 +7,14 @@ use bytes::Bytes;
 use gradus_core::Result;
 
 use super::walk::{Change, Message, rewritten};
+use super::weights::STRIPPED;
 use super::{encode, text_of};
 use crate::Splice;
 use crate::onnx::fields::string_string_entry_proto;
 use crate::wire::{ByteSpan, Field};
 
-/// The files next to the model that hold elements of its tensors, each once, in order.
+/// The files next to the model that hold elements of its tensors, each once, in order; without the
+/// one that [stripped](STRIPPED) weights name.
 ///
 /// # Errors
 /// As [`super::super::read_model`].
@@ -21,6 +23,7 @@ pub fn external_files(bytes: &Bytes) -> Result<Vec<String>> {
     rewritten(ByteSpan::of(bytes), Message::Model, &mut |message, field| {
         if let Some(location) = location(message, field)? {
             found.insert(location.to_owned());
+            found.remove(STRIPPED);
         }
         Ok(None)
     })?;

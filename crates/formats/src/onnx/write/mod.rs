@@ -15,6 +15,7 @@ mod mentioned;
 mod ports;
 mod values;
 mod walk;
+mod weights;
 
 use gradus_core::graph::Model;
 use gradus_core::{Error, Kind, Result};
@@ -25,6 +26,7 @@ pub use inputs::set_inputs;
 pub use joint::Joint;
 pub use locations::{external_files, rename_external_files};
 pub use mentioned::{mentioned, mentioned_in_training};
+pub use weights::{Place, Placed, STRIPPED, place_weights};
 
 use super::fields::{model_proto, operator_set_id_proto};
 use crate::Splice;
