@@ -1,0 +1,96 @@
+//! Where weights lie.
+
+use std::path::PathBuf;
+
+use gradus::edit::Edit;
+use gradus::{Kind, Model, Tensor};
+
+use crate::common::sketch::Sketch;
+use crate::{edited, run};
+
+/// A model of two equal weights of 4,800 bytes and a short one.
+fn heavy() -> Model {
+    let weights: Vec<f32> = (0..1200u16).map(f32::from).collect();
+    Sketch::new()
+        .input("x", gradus::DType::F32, &["1200"])
+        .constant("w", Tensor::vector(&weights))
+        .constant("same", Tensor::vector(&weights))
+        .constant("short", Tensor::vector(&[2f32]))
+        .node("Add", &["x", "w"], &["a"])
+        .node("Mul", &["a", "short"], &["b"])
+        .node("Sub", &["b", "same"], &["y"])
+        .output("y", gradus::DType::F32, &["1200"])
+        .model()
+}
+
+fn folder(name: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("gradus-edit-{name}-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+fn result(model: &Model) -> String {
+    run(model, &[("x", Tensor::vector(&[1f32; 1200]))], "y")
+}
+
+#[test]
+fn weights_move_into_a_file_and_back() {
+    let folder = folder("external");
+    let model = heavy();
+    let path = folder.join("m.onnx");
+    edited(&model, [Edit::External { file: "w.bin".into() }]).save(&path).unwrap();
+    assert_eq!(std::fs::metadata(folder.join("w.bin")).unwrap().len(), 4800 + 4800 + 32);
+    let outside = Model::open(&path).unwrap();
+    assert_eq!(result(&outside), result(&model));
+    let back = edited(&outside, [Edit::Embed]).model().unwrap();
+    assert_eq!(back.bytes().unwrap(), model.bytes().unwrap());
+    // A file of somebody else is not replaced.
+    std::fs::write(folder.join("other.bin"), "mine").unwrap();
+    let error = edited(&model, [Edit::External { file: "other.bin".into() }])
+        .save(folder.join("n.onnx"))
+        .unwrap_err();
+    assert_eq!(error.kind(), Kind::Io);
+    assert_eq!(std::fs::read(folder.join("other.bin")).unwrap(), b"mine");
+    let error = model.edit([Edit::External { file: "../w.bin".into() }]).unwrap_err();
+    assert_eq!(error.kind(), Kind::Usage);
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn stripped_weights_come_back_with_all_bits() {
+    let folder = folder("strip");
+    let model = heavy();
+    let path = folder.join("m.onnx");
+    let len = edited(&model, [Edit::StripWeights]).save(&path).unwrap();
+    assert!(len < 1000, "{len}");
+    let stripped = Model::open(&path).unwrap();
+    let inference = stripped.infer(&Default::default()).unwrap();
+    assert_eq!(inference.describe(inference.fact(stripped.value("y").unwrap())), "float32[1200]");
+    let whole = edited(&stripped, [Edit::Weights(Box::new(model.clone()))]).model().unwrap();
+    assert_eq!(whole.bytes().unwrap(), model.bytes().unwrap());
+    // Other weights of the same names are refused.
+    let other = Edit::Set { input: "x".into(), value: Tensor::vector(&[1f32; 1200]).into() };
+    let swapped = edited(&model, [other]).model().unwrap();
+    let renamed = edited(
+        &swapped,
+        [
+            Edit::Rename { old: "w".into(), new: "t".into() },
+            Edit::Rename { old: "x".into(), new: "w".into() },
+        ],
+    );
+    let renamed = renamed.model().unwrap();
+    let error = stripped.edit([Edit::Weights(Box::new(renamed))]).unwrap_err();
+    assert!(error.to_string().contains("the digest of the elements"), "{error}");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn equal_weights_are_kept_once() {
+    let model = heavy();
+    let shared = edited(&model, [Edit::ShareWeights]);
+    assert_eq!(shared.notes(), ["shared 1 weights, which takes 4800 bytes less"]);
+    let shared = shared.model().unwrap();
+    assert_eq!(shared.graph().constants().len(), 2);
+    assert_eq!(result(&shared), result(&model));
+}
