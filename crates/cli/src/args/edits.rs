@@ -17,7 +17,7 @@ use super::sizes::{LimitArgs, ShapeArgs};
     after_help = "Examples:\n  gradus edit examples/positions.onnx -o part.onnx --extract :phase --rename phase=angle\n  gradus edit examples/heads.onnx -o fixed.onnx --dim batch=1 --json"
 )]
 pub(crate) struct EditArgs {
-    /// The model: an ONNX file.
+    /// The model: an ONNX file. Of OpenVINO's IR, sizes can be changed and inputs set.
     #[arg(value_name = "MODEL")]
     pub(crate) model: PathBuf,
 
@@ -122,7 +122,7 @@ pub(crate) struct EditArgs {
 /// Linked outputs are none any more, unless --keep says otherwise.
 #[derive(Debug, ClapArgs)]
 #[command(
-    after_help = "Examples:\n  gradus join examples/positions.onnx examples/heads.onnx -o both.onnx --link position_ids=ids\n  gradus join examples/positions.onnx examples/heads.onnx -o both.onnx --link position_ids=ids --keep position_ids --json"
+    after_help = "Examples:\n  gradus join examples/positions.onnx examples/function.onnx -o both.onnx --link phase=x\n  gradus join examples/positions.onnx examples/function.onnx -o both.onnx --link phase=x --keep phase --json"
 )]
 pub(crate) struct JoinArgs {
     /// The model that runs first: an ONNX file.
@@ -165,7 +165,7 @@ pub(crate) struct JoinArgs {
 /// written if they are not.
 #[derive(Debug, ClapArgs)]
 #[command(
-    after_help = "Examples:\n  gradus split examples/positions.onnx --at positions -o parts/\n  gradus split examples/heads.onnx --at scores -o parts/ --no-prove --json"
+    after_help = "Examples:\n  gradus split examples/positions.onnx --at positions -o parts/\n  gradus split examples/heads.onnx --at split -o parts/ --no-prove --json"
 )]
 pub(crate) struct SplitArgs {
     /// The model: an ONNX file.

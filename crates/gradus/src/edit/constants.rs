@@ -11,7 +11,9 @@ use crate::normalize::has_default_inputs;
 impl Editor {
     /// Makes an input a constant.
     pub(super) fn set(&mut self, input: &str, value: &Value) -> Result<()> {
-        self.must_be_onnx("set an input")?;
+        if self.now.source().standard == Standard::OpenVino {
+            return self.set_openvino(input, value);
+        }
         let id = self.now.given_input(input)?;
         let info = self.graph().value(id);
         let tensor = checked_constant(info, value)?;
@@ -30,6 +32,14 @@ impl Editor {
         edit.gone.insert(name.clone());
         self.change(&edit)?;
         self.note(format_args!("set input {} to {text}", quoted(&name)));
+        Ok(())
+    }
+
+    /// Makes an input of an OpenVINO model a constant, before any other edit of such a model.
+    fn set_openvino(&mut self, input: &str, value: &Value) -> Result<()> {
+        self.original = self.original.with_inputs_set([(input, value.clone())])?;
+        self.now = self.original.with_source(self.original.source().clone());
+        self.note(format_args!("set input {}", quoted(input)));
         Ok(())
     }
 

@@ -9,16 +9,34 @@ use gradus_formats::{Files, Splice, onnx};
 use super::*;
 use crate::files::Spliced;
 use gradus_core::convert::u64_of;
+use gradus_core::graph;
 use gradus_engine::infer::{InferOptions, Inference};
 
 /// An edited model: what the edits did, and what follows for its runs.
 #[derive(Clone, Debug)]
 pub struct Edited {
     original: Model,
-    splice: Splice,
-    beside: Beside,
+    written: Written,
     notes: Vec<String>,
     inference: Inference,
+}
+
+/// An edited model as it will be written.
+#[derive(Clone, Debug)]
+enum Written {
+    /// Parts of the file of an ONNX model, and where its constants are.
+    Onnx(Splice, Beside),
+    /// The graphs of an OpenVINO model.
+    OpenVino(Box<graph::Model>),
+}
+
+impl Written {
+    fn model(&self, original: &Model) -> Result<Model> {
+        match self {
+            Written::Onnx(splice, beside) => original.spliced(splice, beside),
+            Written::OpenVino(graphs) => original.edited(graphs),
+        }
+    }
 }
 
 /// The files that have constants of an edited model.
@@ -51,7 +69,7 @@ impl Edited {
     /// [`Kind::Limit`] if the file takes more memory than the limits allow; any error of reading
     /// it.
     pub fn model(&self) -> Result<Model> {
-        self.original.spliced(&self.splice, &self.beside)
+        self.written.model(&self.original)
     }
 
     /// Writes the edited model as [`Model::save_edited`] does, and returns the number of bytes.
@@ -59,7 +77,10 @@ impl Edited {
     /// # Errors
     /// As [`Model::save_edited`].
     pub fn save(&self, path: impl AsRef<Path>) -> Result<u64> {
-        self.original.save_spliced(&self.splice, &self.beside, path.as_ref())
+        match &self.written {
+            Written::Onnx(splice, beside) => self.original.save_spliced(splice, beside, path.as_ref()),
+            Written::OpenVino(graphs) => self.original.save_edited(graphs, path),
+        }
     }
 }
 
@@ -75,19 +96,21 @@ impl Editor {
 
     /// The result of the edits, to which the parts of another model are added.
     pub(super) fn finish_with(mut self, joint: &Joint) -> Result<Edited> {
-        let (splice, beside) = self.written(joint)?;
-        let result =
-            if joint.is_empty() { self.now.clone() } else { self.original.spliced(&splice, &beside)? };
+        let written = match self.now.source().standard {
+            Standard::OpenVino => Written::OpenVino(Box::new(self.now.source().clone())),
+            _ => self.written(joint)?,
+        };
+        let result = if joint.is_empty() { self.now.clone() } else { written.model(&self.original)? };
         let inference = result.infer(&InferOptions::default())?;
         let is_new = |inference: &Inference| !inference.problems().is_empty();
         if is_new(&inference) && !is_new(&self.original.infer(&InferOptions::default())?) {
             inference.must_be_consistent("cannot edit")?;
         }
-        Ok(Edited { original: self.original, splice, beside, notes: self.notes, inference })
+        Ok(Edited { original: self.original, written, notes: self.notes, inference })
     }
 
     /// The file as parts of that of the model.
-    fn written(&mut self, joint: &Joint) -> Result<(Splice, Beside)> {
+    fn written(&mut self, joint: &Joint) -> Result<Written> {
         let (bytes, _) = self.original.file_of()?;
         let mut stages = Stages { splice: None, original: bytes.clone() };
         stages.then(&self.original, |bytes| {
@@ -115,7 +138,7 @@ impl Editor {
                 Ok(placed.model)
             })?;
         }
-        Ok((stages.splice.unwrap_or_default(), beside))
+        Ok(Written::Onnx(stages.splice.unwrap_or_default(), beside))
     }
 }
 

@@ -16,7 +16,6 @@ use gradus_engine::infer::{InferOptions, SubgraphFacts, symbols_of_inputs};
 impl Editor {
     /// Declares other sizes of an input.
     pub(super) fn input_shape(&mut self, input: &str, sizes: &[DeclaredDim]) -> Result<()> {
-        self.must_be_onnx("change the sizes of an input")?;
         let of = Type::Tensor(None, Some(sizes.to_vec()));
         let before = self.symbols();
         let source = self.now.with_input_types([(input, &of)])?.source().clone();
@@ -31,7 +30,6 @@ impl Editor {
 
     /// Puts a number in the place of a symbol.
     pub(super) fn fix_dim(&mut self, name: &str, size: usize) -> Result<()> {
-        self.must_be_onnx("fix a dimension")?;
         let before = self.symbols();
         let mut options = InferOptions::default();
         options.sizes.dims.insert(name.to_owned(), i64_of(size));

@@ -29,8 +29,9 @@ fn an_image_of_bytes_is_scaled_and_transposed() {
     let bytes = Tensor::from_vec(Shape::new([1, 2, 2, 3]).unwrap(), (0u8..12).collect()).unwrap();
     let y = run(&after, &[("x", bytes)], "y");
     // Channel c of pixel p is (3p + c) / 2 + 1 + c.
-    let wanted: Vec<f32> =
-        (0..3u8).flat_map(|c| (0..4u8).map(move |p| f32::from(3 * p + c) / 2.0 + 1.0 + f32::from(c))).collect();
+    let wanted: Vec<f32> = (0..3u8)
+        .flat_map(|c| (0..4u8).map(move |p| f32::from(3 * p + c) / 2.0 + 1.0 + f32::from(c)))
+        .collect();
     assert_eq!(y, format!("[1, 3, 2, 2] {wanted:?}"));
 }
 
@@ -52,7 +53,10 @@ fn outputs_have_other_types_and_layouts() {
 fn wrong_types_and_layouts_are_refused() {
     let model = image();
     let message = |edit| refused(&model, edit).to_string();
-    assert_eq!(message(typed(DType::F32, &[], &[])), "cannot change the type of \"x\": it is float32 already");
+    assert_eq!(
+        message(typed(DType::F32, &[], &[])),
+        "cannot change the type of \"x\": it is float32 already"
+    );
     assert_eq!(
         message(typed(DType::C64, &[], &[])),
         "cannot change the type of \"x\": the type is complex64, expected a real number"

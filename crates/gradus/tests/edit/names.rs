@@ -57,10 +57,9 @@ fn symbols_get_names_and_numbers() {
 
 #[test]
 fn open_sizes_are_declared_where_they_follow() {
-    let model = Sketch::of(
-        "x: float32[1, 3]; two = 2.0; a = Mul(x, two); y = Relu(a); return y: float32[1, 3]",
-    )
-    .model();
+    let model =
+        Sketch::of("x: float32[1, 3]; two = 2.0; a = Mul(x, two); y = Relu(a); return y: float32[1, 3]")
+            .model();
     let sizes = vec![gradus::graph::DeclaredDim::Symbol("n".into()), gradus::graph::DeclaredDim::Known(3)];
     let after = edited(&model, [Edit::InputShape { input: "x".into(), sizes }]).model().unwrap();
     assert_eq!(declared(&after, true), ["y: float32[n, 3]"]);
