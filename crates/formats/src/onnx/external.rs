@@ -9,6 +9,7 @@ use gradus_core::{Class, DType, Error, Kind, Result, Shape, Tensor};
 
 use super::model::ModelReader;
 use super::tensor::label;
+use super::write::STRIPPED;
 use crate::files::Files;
 
 /// The constant that a tensor's external data entries describe.
@@ -39,7 +40,9 @@ pub(super) fn read(
         return Err(fail(format!("{dtype}{shape} takes {wanted} bytes, but the length is {len}")));
     }
     let len = low_u64(wanted);
-    reader.regions.borrow_mut().claim(location, offset, len, name)?;
+    if location != STRIPPED {
+        reader.regions.borrow_mut().claim(location, offset, len, name)?;
+    }
     let (name, location) = (name.to_owned(), location.to_owned());
     let external =
         External { name, dtype, shape: shape.clone(), location, offset, len, files: reader.files.clone() };

@@ -69,6 +69,11 @@ pub(super) fn has_value(graph: &Graph, name: &str) -> bool {
         || graph.nodes().iter().flat_map(|node| node.graphs()).any(|graph| has_value(graph, name))
 }
 
+/// A number of things: `1 node`, `2 nodes`.
+pub(super) fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
 /// A name as messages have it.
 pub(super) fn quoted(name: &str) -> String {
     format!("\"{}\"", name_in_message(name))

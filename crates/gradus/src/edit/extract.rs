@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use gradus_core::graph::edit::{Kept, Step};
 use gradus_core::graph::{Function, Node, OperatorId, Origin, Type};
 
-use super::apply::{part, quoted};
+use super::apply::{counted, part, quoted};
 use super::*;
 use crate::declare::{Telling, merged};
 use crate::encode::container;
@@ -120,7 +120,8 @@ impl Editor {
         };
         let gone = needed.nodes.iter().filter(|&&needed| !needed).count();
         self.keep(&inputs, &rest, &needed)?;
-        self.note(format_args!("removed output {}, and {gone} nodes that only it needs", quoted(name)));
+        let gone = counted(gone, "node");
+        self.note(format_args!("removed output {}, and {gone} that only it needs", quoted(name)));
         Ok(())
     }
 

@@ -7,7 +7,7 @@ use gradus_core::graph::Constant;
 use gradus_core::graph::edit::Step;
 use gradus_formats::onnx::{self, Joint};
 
-use super::apply::quoted;
+use super::apply::{counted, quoted};
 use super::*;
 use crate::files::folder_of;
 
@@ -94,10 +94,10 @@ impl Model {
             options.links.iter().map(|(output, input)| format!("{} = {}", quoted(output), quoted(input)));
         let links = links.collect::<Vec<_>>().join(", ");
         let count = after.graph.nodes().len();
-        editor.note(format_args!("joined {count} nodes behind {links}"));
-        if !names.values.is_empty() {
-            let renamed = names.values.iter().filter(|(old, _)| !linked.contains(&***old)).count();
-            editor.note(format_args!("renamed {renamed} values of the second model"));
+        editor.note(format_args!("joined {} behind {links}", counted(count, "node")));
+        let renamed = names.values.iter().filter(|(old, _)| !linked.contains(&***old)).count();
+        if renamed > 0 {
+            editor.note(format_args!("renamed {} of the second model", counted(renamed, "value")));
         }
         editor.finish_with(&joint)
     }

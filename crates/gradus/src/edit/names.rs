@@ -2,7 +2,7 @@
 
 use gradus_core::graph::edit::Renames;
 
-use super::apply::{has_value, part, quoted};
+use super::apply::{counted, has_value, part, quoted};
 use super::*;
 use gradus_engine::infer::symbols_of_inputs;
 use std::collections::HashMap;
@@ -65,7 +65,8 @@ impl Editor {
         }
         self.now = self.now.with_source(source);
         let (old, new) = (quoted(old), quoted(new));
-        self.note(format_args!("renamed dimension {old} to {new} in {count} declared types"));
+        let types = counted(count, "declared type");
+        self.note(format_args!("renamed dimension {old} to {new} in {types}"));
         Ok(())
     }
 }

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use gradus_formats::onnx::Joint;
 use gradus_formats::{Files, Splice, onnx};
 
+use super::apply::counted;
 use super::*;
 use crate::files::Spliced;
 use gradus_core::convert::u64_of;
@@ -123,7 +124,8 @@ impl Editor {
                 count = removed;
                 Ok(splice)
             })?;
-            self.note(format_args!("removed {count} texts of documentation and properties of parts"));
+            let removed = counted(count, "text");
+            self.note(format_args!("removed {removed} that document parts of the model"));
         }
         let mut beside = Beside::Own;
         if self.moves_weights() {

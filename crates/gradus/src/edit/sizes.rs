@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::graph::{Origin, Type, ValueInfo};
 
-use super::apply::quoted;
+use super::apply::{counted, quoted};
 use super::names::graph_at;
 use super::*;
 use crate::declare::Telling;
@@ -24,7 +24,8 @@ impl Editor {
         let count = self.redeclare(&options, &before)?;
         let id = self.now.input(input)?;
         let listed = self.listed(&[id]);
-        self.note(format_args!("declared input {listed}, and {count} types that follow"));
+        let follow = counted(count, "type");
+        self.note(format_args!("declared input {listed}, and {follow} of other values"));
         Ok(())
     }
 
@@ -34,7 +35,8 @@ impl Editor {
         let mut options = InferOptions::default();
         options.sizes.dims.insert(name.to_owned(), i64_of(size));
         let count = self.redeclare(&options, &before)?;
-        self.note(format_args!("fixed dimension {} at {size} in {count} declared types", quoted(name)));
+        let types = counted(count, "declared type");
+        self.note(format_args!("fixed dimension {} at {size} in {types}", quoted(name)));
         Ok(())
     }
 

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use gradus_core::graph::Origin;
 
-use super::apply::quoted;
+use super::apply::{counted, quoted};
 use super::extract::Needed;
 use super::join::JoinOptions;
 use super::*;
@@ -99,7 +99,8 @@ impl Model {
             let [from, to] =
                 [editor.graph().inputs(), editor.graph().outputs()].map(|ids| editor.listed(ids));
             let count = editor.graph().nodes().len();
-            editor.note(format_args!("{what} part: {count} nodes, from {from} to {to}"));
+            let nodes = counted(count, "node");
+            editor.note(format_args!("{what} part: {nodes}, from {from} to {to}"));
         }
         Ok(Split {
             passed: vec![names(&passed)],

@@ -6,7 +6,7 @@ use gradus_core::DType;
 use gradus_core::graph::{Constant, Origin};
 use gradus_formats::onnx::{Place, Placed, place_weights};
 
-use super::apply::quoted;
+use super::apply::{counted, quoted};
 use super::*;
 
 /// Where weights are to lie.
@@ -73,16 +73,17 @@ impl Editor {
         let (_, files) = self.original.file_of()?;
         let placed = place_weights(bytes, files, self.original.limits(), place, &given)?;
         let (count, len) = placed.moved;
+        let weights = counted(count, "weight");
         if placed.restored > 0 || self.given.is_some() {
-            self.notes.push(format!("restored {} weights", placed.restored));
+            self.notes.push(format!("restored {}", counted(placed.restored, "weight")));
         }
         match &self.weights {
             Weights::Same => {}
-            Weights::Embedded => self.notes.push(format!("embedded {count} weights of {len} bytes")),
+            Weights::Embedded => self.notes.push(format!("embedded {weights} of {len} bytes")),
             Weights::Beside(name) => {
-                self.notes.push(format!("moved {count} weights of {len} bytes into {}", quoted(name)));
+                self.notes.push(format!("moved {weights} of {len} bytes into {}", quoted(name)));
             }
-            Weights::Stripped => self.notes.push(format!("stripped {count} weights of {len} bytes")),
+            Weights::Stripped => self.notes.push(format!("stripped {weights} of {len} bytes")),
         }
         Ok(placed)
     }
@@ -125,7 +126,8 @@ impl Editor {
         let edit = GraphEdit { dropped, ..self.keeping() };
         let source = self.now.source().apply_renamed(&edit, &names)?;
         self.now = self.now.with_source(source);
-        self.note(format_args!("shared {count} weights, which takes {saved} bytes less"));
+        let weights = counted(count, "weight");
+        self.note(format_args!("shared {weights}, which takes {saved} bytes less"));
         Ok(())
     }
 }

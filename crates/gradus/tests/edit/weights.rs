@@ -8,18 +8,21 @@ use gradus::{Kind, Model, Tensor};
 use crate::common::sketch::Sketch;
 use crate::{edited, run};
 
-/// A model of two equal weights of 4,800 bytes and a short one.
+/// A model of two equal weights of 4,800 bytes, a long one and a short one.
 fn heavy() -> Model {
     let weights: Vec<f32> = (0..1200u16).map(f32::from).collect();
     Sketch::new()
         .input("x", gradus::DType::F32, &["1200"])
         .constant("w", Tensor::vector(&weights))
         .constant("same", Tensor::vector(&weights))
+        .constant("long", Tensor::vector(&[weights.clone(), weights.clone()].concat()))
         .constant("short", Tensor::vector(&[2f32]))
         .node("Add", &["x", "w"], &["a"])
         .node("Mul", &["a", "short"], &["b"])
         .node("Sub", &["b", "same"], &["y"])
+        .node("Neg", &["long"], &["negative"])
         .output("y", gradus::DType::F32, &["1200"])
+        .output("negative", gradus::DType::F32, &["2400"])
         .model()
 }
 
@@ -40,7 +43,7 @@ fn weights_move_into_a_file_and_back() {
     let model = heavy();
     let path = folder.join("m.onnx");
     edited(&model, [Edit::External { file: "w.bin".into() }]).save(&path).unwrap();
-    assert_eq!(std::fs::metadata(folder.join("w.bin")).unwrap().len(), 4800 + 4800 + 32);
+    assert_eq!(std::fs::metadata(folder.join("w.bin")).unwrap().len(), 4800 + 4800 + 9600);
     let outside = Model::open(&path).unwrap();
     assert_eq!(result(&outside), result(&model));
     let back = edited(&outside, [Edit::Embed]).model().unwrap();
@@ -89,8 +92,8 @@ fn stripped_weights_come_back_with_all_bits() {
 fn equal_weights_are_kept_once() {
     let model = heavy();
     let shared = edited(&model, [Edit::ShareWeights]);
-    assert_eq!(shared.notes(), ["shared 1 weights, which takes 4800 bytes less"]);
+    assert_eq!(shared.notes(), ["shared 1 weight, which takes 4800 bytes less"]);
     let shared = shared.model().unwrap();
-    assert_eq!(shared.graph().constants().len(), 2);
+    assert_eq!(shared.graph().constants().len(), 3);
     assert_eq!(result(&shared), result(&model));
 }

@@ -13,8 +13,8 @@ use gradus_core::graph::{Constant, Content, Function, Graph, Model, Node, ValueI
 use gradus_core::{Error, Kind, Result};
 
 use super::joint::Joint;
-use super::ports::NewNames;
-use super::values::{info, infos, initializer};
+use super::ports::{MovedPorts, NewNames};
+use super::values::{declaration, info, infos, initializer};
 use super::{encode, graph, import, text_of};
 use crate::Splice;
 use crate::onnx::fields::{
@@ -215,43 +215,23 @@ impl<'a> Editor<'a> {
     /// `GraphProto` or `FunctionProto`: what is not changed is copied.
     fn graph(&self, span: ByteSpan<'a>, before: &Graph, after: &Graph, numbers: &Numbers) -> Result<Splice> {
         let mut place = Place { before, nodes: Vec::with_capacity(before.nodes().len()) };
-        let mut stored_ports = [(); 2].map(|()| Vec::new());
         for field in span.fields() {
             let field = field?;
             if field.number == numbers.node {
                 place.nodes.push(field);
-            } else if let Some(port) = numbers.ports.iter().position(|port| *port == field.number) {
-                stored_ports[port].push(field);
             }
         }
         let renamed = self.names.as_ref().filter(|_| std::ptr::eq(before, &raw const self.model.graph));
         let mut moved = match renamed {
-            Some(names) => {
-                let moved = |port: usize, of: [&[ValueId]; 2]| {
-                    names.ports(&stored_ports[port], [before, after], of, numbers.ports[port])
-                };
-                [moved(0, [before.inputs(), after.inputs()])?, moved(1, [before.outputs(), after.outputs()])?]
-            }
-            None => [None, None],
+            Some(names) => names.moved(span, [before, after])?,
+            None => MovedPorts::default(),
         };
-        let is_moved = [moved[0].is_some(), moved[1].is_some()];
         let (nodes, same) = self.nodes(&place, after, numbers.node)?;
-        let mut constants: HashMap<Position, (ValueId, &Constant)> = HashMap::default();
-        let mut added = Vec::new();
-        for (id, constant) in after.constants() {
-            match constant.position().map(|at| constants.entry(at)) {
-                Some(Entry::Vacant(place)) => _ = place.insert((*id, constant)),
-                _ => added.push((*id, constant)),
-            }
-        }
+        let (mut constants, mut added) = by_position(after);
         let values = OnceCell::new();
         let names = || values.get_or_init(|| [before, after].map(by_name));
         let mut ports =
             [before.inputs().iter().zip(after.inputs()), before.outputs().iter().zip(after.outputs())];
-        let is_port = |id: ValueId| {
-            let lists = [(is_moved[0], after.inputs()), (is_moved[1], after.outputs())];
-            lists.iter().any(|(moved, list)| *moved && list.contains(&id))
-        };
         let mut declared = HashSet::default();
         let mut fields = SplicedFields::default();
         let mut end = span.range().start;
@@ -278,27 +258,19 @@ impl<'a> Editor<'a> {
                 let [old, new] = names();
                 let old = old.get(name).map(|old| before.value(*old));
                 let name = renamed.map_or(name, |renamed| renamed.after(name));
-                match (old, new.get(name)) {
-                    // Its place is among the inputs or outputs, which say the same.
-                    (_, Some(new)) if is_port(*new) => {}
-                    (None, None) => out.copy(field.start..field.end),
-                    (Some(_), None) => {}
-                    // It became a constant, which has a type.
-                    (Some(old), Some(&new)) if old.origin.is_node() && !after.value(new).origin.is_node() => {
-                    }
-                    (old, Some(&new)) => {
-                        declared.insert(new);
-                        info(&mut out, &field, old, after.value(new), true)?;
-                    }
+                let new = new.get(name).copied();
+                // Its place is among the inputs or outputs, which say the same.
+                let is_said = new.is_some_and(|new| moved.has(new));
+                if !is_said && declaration(&mut out, &field, old, new.map(|new| after.value(new)))? {
+                    declared.extend(new);
                 }
-            } else if let Some(port) = numbers.ports.iter().position(|port| *port == number)
-                && is_moved[port]
-            {
-                out.append(&moved[port].take().unwrap_or_default());
+            } else if let Some(list) = moved.take(number) {
+                out.append(&list);
             } else if let Some(renamed) = renamed
                 && number == graph_proto::QUANTIZATION_ANNOTATION
             {
-                renamed.annotation(&mut out, &field, |name| names()[1].contains_key(name))?;
+                let [_, new] = names();
+                renamed.annotation(&mut out, &field, |name| new.contains_key(name))?;
             } else if let Some(port) = numbers.ports.iter().position(|port| *port == number) {
                 let both = ports.get_mut(port).and_then(Iterator::next);
                 let (old, new) = both.ok_or_else(not_the_file)?;
@@ -313,9 +285,7 @@ impl<'a> Editor<'a> {
         if is_first && !same {
             fields.insert(numbers.node, nodes);
         }
-        for (moved, number) in moved.into_iter().zip(numbers.ports) {
-            fields.insert(number, moved.unwrap_or_default());
-        }
+        moved.rest().for_each(|(number, list)| fields.insert(number, list));
         let mut new = Splice::default();
         // In the order of the graph.
         added.extend(constants.into_values());
@@ -547,6 +517,21 @@ fn graphs_of(node: ByteSpan<'_>) -> Result<Vec<ByteSpan<'_>>> {
         }
     }
     Ok(graphs)
+}
+
+/// A constant of a graph, and the value that it is.
+type OwnConstant<'g> = (ValueId, &'g Constant);
+
+/// Constants of a graph by their position in the file, and those that have none.
+fn by_position(graph: &Graph) -> (HashMap<Position, OwnConstant<'_>>, Vec<OwnConstant<'_>>) {
+    let (mut stored, mut added) = (HashMap::default(), Vec::new());
+    for (id, constant) in graph.constants() {
+        match constant.position().map(|at| stored.entry(at)) {
+            Some(Entry::Vacant(place)) => _ = place.insert((*id, constant)),
+            _ => added.push((*id, constant)),
+        }
+    }
+    (stored, added)
 }
 
 fn by_name(graph: &Graph) -> HashMap<&str, ValueId> {

@@ -1,7 +1,7 @@
 //! What an edit of a main graph changes besides its nodes: its inputs and outputs, and what says
 //! more of values by their names.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use gradus_core::Result;
@@ -11,8 +11,35 @@ use gradus_core::graph::{Graph, ValueId};
 use super::values::info;
 use super::{encode, text_of};
 use crate::Splice;
-use crate::onnx::fields::{string_string_entry_proto, tensor_annotation};
+use crate::onnx::fields::{graph_proto, string_string_entry_proto, tensor_annotation};
 use crate::wire::{ByteSpan, Field};
+
+/// Inputs and outputs of a main graph that stand elsewhere than in the file.
+#[derive(Default)]
+pub(super) struct MovedPorts {
+    /// By number of the field: all of them, until they are written.
+    lists: Vec<(u32, Option<Splice>)>,
+    ids: HashSet<ValueId>,
+}
+
+impl MovedPorts {
+    /// Returns true if a value is one of them.
+    pub(super) fn has(&self, id: ValueId) -> bool {
+        self.ids.contains(&id)
+    }
+
+    /// The list for the first field of a number, and nothing for the others; `None` if its inputs or
+    /// outputs stand where they did.
+    pub(super) fn take(&mut self, number: u32) -> Option<Splice> {
+        let (_, list) = self.lists.iter_mut().find(|(other, _)| *other == number)?;
+        Some(list.take().unwrap_or_default())
+    }
+
+    /// The lists that the file has no field of.
+    pub(super) fn rest(self) -> impl Iterator<Item = (u32, Splice)> {
+        self.lists.into_iter().filter_map(|(number, list)| Some((number, list?)))
+    }
+}
 
 /// The names of a main graph before and after an edit of its inputs, outputs and names.
 pub(super) struct NewNames<'a> {
@@ -36,9 +63,27 @@ impl<'a> NewNames<'a> {
         self.old.get(name).map_or(name, |old| old)
     }
 
+    /// The inputs and outputs that stand elsewhere than in the file.
+    pub(super) fn moved(&self, span: ByteSpan<'_>, [before, after]: [&Graph; 2]) -> Result<MovedPorts> {
+        let mut moved = MovedPorts::default();
+        let lists = [
+            (graph_proto::INPUT, [before.inputs(), after.inputs()]),
+            (graph_proto::OUTPUT, [before.outputs(), after.outputs()]),
+        ];
+        for (number, ports) in lists {
+            let fields: Result<Vec<_>> =
+                span.fields().filter(|field| field.as_ref().map_or(true, |of| of.number == number)).collect();
+            if let Some(list) = self.ports(&fields?, [before, after], ports, number)? {
+                moved.lists.push((number, Some(list)));
+                moved.ids.extend(ports[1]);
+            }
+        }
+        Ok(moved)
+    }
+
     /// The inputs or the outputs as they will be written, in their order; nothing if each stands at
     /// the place of the one that the file has.
-    pub(super) fn ports(
+    fn ports(
         &self,
         fields: &[Field<'_>],
         graphs: [&Graph; 2],
@@ -49,11 +94,10 @@ impl<'a> NewNames<'a> {
         let mut free = vec![true; ports[0].len()];
         let of_file = ports[1].iter().map(|&id| {
             let name = self.before(&after.value(id).name);
-            let found = ports[0]
-                .iter()
-                .zip(&free)
-                .position(|(&old, &free)| free && *before.value(old).name == *name)?;
-            free[found] = false;
+            let is_it = |(&old, free): (&ValueId, &&mut bool)| **free && *before.value(old).name == *name;
+            let (found, (_, free)) =
+                ports[0].iter().zip(&mut free).enumerate().find(|(_, (old, free))| is_it((old, free)))?;
+            *free = false;
             Some(found)
         });
         let of_file: Vec<_> = of_file.collect();

@@ -60,6 +60,27 @@ fn renamed(span: ByteSpan<'_>, name: &str) -> Result<Splice> {
     Ok(out)
 }
 
+/// Writes the declaration of a value that is another after an edit, or none any more; true if it is
+/// declared.
+pub(super) fn declaration(
+    out: &mut Splice,
+    field: &Field<'_>,
+    before: Option<&ValueInfo>,
+    after: Option<&ValueInfo>,
+) -> Result<bool> {
+    match (before, after) {
+        (None, None) => out.copy(field.start..field.end),
+        (Some(_), None) => {}
+        // It became a constant, which has a type.
+        (Some(old), Some(new)) if old.origin.is_node() && !new.origin.is_node() => {}
+        (old, Some(new)) => {
+            info(out, field, old, new, true)?;
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// The declaration of a value, with its name and type where these are others than before. One that
 /// says nothing any more goes, where it `may_go`.
 pub(super) fn info(

@@ -137,9 +137,8 @@ impl<'a> StoredWeights<'a> {
         let is_long = |least: u64| len >= u128::from(least.max(1));
         match place {
             Place::Same => None,
-            Place::Model => self.is_external.then_some(Destination::Model),
             Place::File(_, least) if is_long(least) => Some(Destination::File),
-            Place::File(..) => self.is_external.then_some(Destination::Model),
+            Place::Model | Place::File(..) => self.is_external.then_some(Destination::Model),
             Place::Nowhere(least) => {
                 (self.digest.is_none() && is_long(least)).then_some(Destination::Nowhere)
             }

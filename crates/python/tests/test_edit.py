@@ -1,0 +1,56 @@
+"""Edits of models: parts, names, sizes, types, and weights."""
+
+import gradus
+import numpy as np
+import pytest
+
+POSITIONS = "examples/positions.onnx"
+
+
+def test_edits_are_made_in_the_order_of_the_arguments(tmp_path):
+    model = gradus.load(POSITIONS)
+    edited = model.edit(
+        dims={"length": 3},
+        rename_dims={"seq": "length"},
+        rename={"phase": "angle"},
+        extract=([], ["phase"]),
+        metadata={"by": "me"},
+        docs=False,
+    )
+    assert list(edited.outputs) == ["angle"]
+    assert str(edited.inputs["tokens"]) == "int64[batch, 3]"
+    assert edited.notes[1] == 'renamed output "phase" to "angle"'
+    path = tmp_path / "edited.onnx"
+    edited.save(path)
+    tokens = np.zeros((2, 3), np.int64)
+    wanted = model.run({"tokens": tokens})["phase"]
+    np.testing.assert_array_equal(gradus.load(path).run({"tokens": tokens})["angle"], wanted)
+
+
+def test_values_and_types_are_those_of_python():
+    model = gradus.load("examples/range.onnx")
+    edited = model.edit(values={"start": 1}, defaults={"delta": 0.5}, input_types={"limit": "float64"})
+    assert list(edited.inputs) == ["limit", "delta"]
+    assert edited.run({"limit": np.float64(2)})["positions"].tolist() == [1.0, 1.5]
+    scaled = gradus.load("examples/baked.onnx").edit(
+        input_types={"x": ("uint8", 1 / 255, None)}, layouts={"x": "NWC"}
+    )
+    assert str(scaled.inputs["x"]) == "uint8[batch, 8, 16]"
+    assert ("node \"view\" (Reshape)", "batch == 1") in scaled.conditions
+
+
+def test_stripped_weights_are_restored():
+    model = gradus.load("examples/heads.onnx")
+    stripped = model.edit(strip_weights=True)
+    assert stripped.edit(weights=model, share_weights=True, embed=True).to_bytes() == model.to_bytes()
+
+
+def test_parts_are_joined_again():
+    model = gradus.load(POSITIONS)
+    first, second = model.split(["positions"])
+    joined = first.join(second, {name: name for name in second.inputs})
+    assert joined.prove(model)
+    with pytest.raises(gradus.errors.UsageError, match="no output of a node"):
+        model.split(["tokens"])
+    with pytest.raises(gradus.errors.UsageError, match="another value has that name"):
+        model.edit(rename={"phase": "tokens"})
