@@ -1,6 +1,10 @@
 //! What edits of all families do to the graphs.
 
-use super::*;
+use gradus_core::graph::Node;
+
+use super::{
+    Arc, Editor, Error, Graph, GraphEdit, Kind, Renames, Result, Standard, ValueId, fmt, name_in_message,
+};
 
 impl Editor {
     /// Notes what an edit did.
@@ -66,7 +70,7 @@ impl Editor {
 /// Returns true if a value of a graph or of those within has that name.
 pub(super) fn has_value(graph: &Graph, name: &str) -> bool {
     graph.find(name).is_some()
-        || graph.nodes().iter().flat_map(|node| node.graphs()).any(|graph| has_value(graph, name))
+        || graph.nodes().iter().flat_map(Node::graphs).any(|graph| has_value(graph, name))
 }
 
 /// A number of things: `1 node`, `2 nodes`.

@@ -4,7 +4,7 @@ use gradus_core::graph::edit::{Made, Step};
 use gradus_core::graph::{Attribute, Content};
 
 use super::apply::quoted;
-use super::*;
+use super::{Arc, Editor, Error, Kind, Result, Standard, Value};
 use crate::declare::checked_constant;
 use crate::normalize::has_default_inputs;
 

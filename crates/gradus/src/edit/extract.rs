@@ -6,7 +6,7 @@ use gradus_core::graph::edit::{Kept, Step};
 use gradus_core::graph::{Function, Node, OperatorId, Origin, Type};
 
 use super::apply::{counted, part, quoted};
-use super::*;
+use super::{Arc, Editor, Error, Graph, GraphEdit, Kind, Result, ValueId};
 use crate::declare::{Telling, merged};
 use crate::encode::container;
 use gradus_engine::infer::{InferOptions, Inference};

@@ -3,12 +3,12 @@
 use std::collections::{HashMap, HashSet};
 
 use gradus_core::convert::product;
-use gradus_core::graph::Constant;
 use gradus_core::graph::edit::Step;
+use gradus_core::graph::{Constant, Node, Type};
 use gradus_formats::onnx::{self, Joint};
 
 use super::apply::{counted, quoted};
-use super::*;
+use super::{Arc, Edited, Editor, Error, Graph, Kind, Model, Renames, Result, ValueId};
 use crate::files::folder_of;
 
 /// How two models are joined.
@@ -119,7 +119,7 @@ fn check_folders(first: &Model, second: &Model) -> Result<()> {
 fn check_link(first: &Editor, second: &Editor, output: &str, input: &str) -> Result<()> {
     let from = first.graph().value(first.output(output)?);
     let to = second.graph().value(second.now.input(input)?);
-    let dtypes = [from, to].map(|info| info.declared.as_ref().and_then(|of| of.dtype()));
+    let dtypes = [from, to].map(|info| info.declared.as_ref().and_then(Type::dtype));
     if let [Some(from), Some(to)] = dtypes
         && from != to
     {
@@ -141,7 +141,7 @@ fn second_names(first: &Editor, second: &Editor, options: &JoinOptions) -> Resul
     let links: HashMap<_, _> = options.links.iter().map(|(output, input)| (&**input, output)).collect();
     for name in &of_second {
         if let Some(output) = links.get(&**name) {
-            names.known.insert(output.to_string());
+            names.known.insert((*output).clone());
             if **name != ***output {
                 names.values.insert(name.clone(), (***output).into());
             }
@@ -188,7 +188,7 @@ fn is_equal(a: &Constant, b: &Constant) -> Result<bool> {
 /// Names of all values of a graph and of those within.
 fn all_names(graph: &Graph, into: &mut HashSet<Arc<str>>) {
     into.extend(graph.values().iter().map(|info| info.name.clone()));
-    graph.nodes().iter().flat_map(|node| node.graphs()).for_each(|graph| all_names(graph, into));
+    graph.nodes().iter().flat_map(Node::graphs).for_each(|graph| all_names(graph, into));
 }
 
 fn node_names(graph: &Graph) -> HashSet<&str> {
@@ -207,7 +207,9 @@ impl Editor {
                 continue;
             }
             let fits = |name: &String| !taken.contains(&**name) && !own.contains(&**name);
-            kept.name = (1u64..).map(|number| format!("{name}_{number}")).find(fits).map(Into::into);
+            // One more number than there are names.
+            let numbers = 1..=taken.len() + own.len() + 1;
+            kept.name = numbers.map(|number| format!("{name}_{number}")).find(fits).map(Into::into);
         }
         self.change_names(&edit, &names.values)
     }

@@ -1,7 +1,7 @@
 //! What a model says of itself.
 
 use super::apply::quoted;
-use super::*;
+use super::{Editor, Error, Result};
 
 impl Editor {
     /// Sets or removes an entry of the metadata.

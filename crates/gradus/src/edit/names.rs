@@ -3,7 +3,7 @@
 use gradus_core::graph::edit::Renames;
 
 use super::apply::{counted, has_value, part, quoted};
-use super::*;
+use super::{Editor, Error, Graph, Kind, Result};
 use gradus_engine::infer::symbols_of_inputs;
 use std::collections::HashMap;
 

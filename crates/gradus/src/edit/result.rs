@@ -7,7 +7,7 @@ use gradus_formats::onnx::Joint;
 use gradus_formats::{Files, Splice, onnx};
 
 use super::apply::counted;
-use super::*;
+use super::{Arc, Editor, Model, Result, Standard, Weights};
 use crate::files::Spliced;
 use gradus_core::convert::u64_of;
 use gradus_core::graph;

@@ -1,13 +1,13 @@
 //! Other sizes of inputs, and of what is computed of them.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::graph::{Origin, Type, ValueInfo};
 
 use super::apply::{counted, quoted};
 use super::names::graph_at;
-use super::*;
+use super::{DeclaredDim, Editor, Result, ValueId};
 use crate::declare::Telling;
 use crate::dim::Dim;
 use crate::fact::Fact;
@@ -41,7 +41,7 @@ impl Editor {
     }
 
     fn symbols(&self) -> HashSet<String> {
-        symbols_of_inputs(self.graph(), &Default::default())
+        symbols_of_inputs(self.graph(), &HashMap::new())
     }
 
     /// Declares types again where sizes of the inputs are no longer those that `before` names, and
@@ -78,7 +78,7 @@ struct Redeclared<'a> {
     /// Symbols that no input has any more.
     gone: HashSet<String>,
     /// Symbols that are numbers.
-    fixed: &'a std::collections::HashMap<String, i64>,
+    fixed: &'a HashMap<String, i64>,
 }
 
 impl Redeclared<'_> {

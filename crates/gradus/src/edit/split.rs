@@ -7,7 +7,7 @@ use gradus_core::graph::Origin;
 use super::apply::{counted, quoted};
 use super::extract::Needed;
 use super::join::JoinOptions;
-use super::*;
+use super::{Edited, Editor, Error, Graph, Kind, Model, Result, ValueId};
 
 /// The parts of a model that was split.
 #[derive(Clone, Debug)]
@@ -38,9 +38,8 @@ impl Split {
             .next()
             .unwrap_or_else(|| Err(Error::new(Kind::Internal, "a split model has at least one part")))?;
         for (part, next) in models.enumerate() {
-            let mut options = JoinOptions::default();
-            options.links = self.links(part);
-            options.keep = self.kept.get(part).cloned().unwrap_or_default();
+            let keep = self.kept.get(part).cloned().unwrap_or_default();
+            let options = JoinOptions { links: self.links(part), keep, prefix: None };
             whole = whole.join(&next?, &options)?.model()?;
         }
         Ok(whole)

@@ -6,7 +6,7 @@ use gradus_core::graph::{Attribute, Content, Type};
 use gradus_core::{Class, DType, Number, Shape, Tensor};
 
 use super::apply::quoted;
-use super::*;
+use super::{Arc, DeclaredDim, Editor, Error, Kind, Renames, Result, ValueId};
 use gradus_formats::onnx::number_of;
 
 /// The factor and the summand by which the elements of an image become those that a model wants:
@@ -64,9 +64,9 @@ impl Editor {
         let mut chain = Chain::default();
         let steps = [("Mul", "scale", &scaling.scale), ("Add", "offset", &scaling.offset)];
         let steps: Vec<_> = steps.into_iter().filter(|(_, _, numbers)| !numbers.is_empty()).collect();
-        let name_of = |step: usize| match step == steps.len() {
-            true => inner.clone(),
-            false => self.fresh(&format!("{}_step{step}", port.name)),
+        let name_of = |step: usize| {
+            let is_last = step == steps.len();
+            if is_last { inner.clone() } else { self.fresh(&format!("{}_step{step}", port.name)) }
         };
         let mut from = name_of(0);
         chain.cast(&port.name, &from, port.dtype);
@@ -219,22 +219,19 @@ fn numbers_of(port: &Port, what: &str, numbers: &[f64]) -> Result<Tensor> {
         let got = format_args!("cannot scale input {name}: the type that the model reads");
         return Err(Error::mismatch(Kind::Usage, got, port.dtype, "a float"));
     }
-    let shape = match numbers {
-        [_] => Shape::new([])?,
-        _ => {
-            let fits = port.sizes.get(1).is_some_and(|size| size.admits(numbers.len()));
-            if !fits {
-                let got = format_args!("cannot scale input {name}: the number of values of {what}");
-                let wanted = port.sizes.get(1).map_or_else(
-                    || "1".to_owned(),
-                    |size| format!("1, or the size of axis 1, which is {size}"),
-                );
-                return Err(Error::mismatch(Kind::Usage, got, numbers.len(), wanted));
-            }
-            let ones = std::iter::repeat_n(1, port.sizes.len() - 2);
-            Shape::new(std::iter::once(numbers.len()).chain(ones).collect::<Vec<_>>())?
+    let mut shape = Vec::new();
+    if numbers.len() != 1 {
+        let channels = port.sizes.get(1);
+        if !channels.is_some_and(|size| size.admits(numbers.len())) {
+            let got = format_args!("cannot scale input {name}: the number of values of {what}");
+            let of_axis = |size| format!("1, or the size of axis 1, which is {size}");
+            let wanted = channels.map_or_else(|| "1".to_owned(), of_axis);
+            return Err(Error::mismatch(Kind::Usage, got, numbers.len(), wanted));
         }
-    };
+        shape.push(numbers.len());
+        shape.resize(port.sizes.len() - 1, 1);
+    }
+    let shape = Shape::new(shape)?;
     Tensor::from_numbers(port.dtype, shape, numbers.iter().copied().map(Number::Float), Rules::IEEE)
 }
 
@@ -247,14 +244,13 @@ fn axes(port: &Port, layout: &str) -> Result<(Vec<char>, Vec<char>)> {
         Error::mismatch(Kind::Usage, what, layout, wanted)
     };
     let letters = |text: &str| text.trim().to_uppercase().chars().collect::<Vec<_>>();
-    let (from, to) = match layout.split_once("->") {
-        Some((from, to)) => (letters(from), letters(to)),
-        None => {
-            let to = letters(layout);
-            let is_first = |axis: &&char| matches!(**axis, 'N' | 'C');
-            let rest = to.iter().filter(|axis| !is_first(axis)).copied();
-            (['N', 'C'].into_iter().filter(|axis| to.contains(axis)).chain(rest).collect(), to)
-        }
+    let (from, to) = if let Some((from, to)) = layout.split_once("->") {
+        (letters(from), letters(to))
+    } else {
+        let to = letters(layout);
+        let is_first = |axis: &&char| matches!(**axis, 'N' | 'C');
+        let rest = to.iter().filter(|axis| !is_first(axis)).copied();
+        (['N', 'C'].into_iter().filter(|axis| to.contains(axis)).chain(rest).collect(), to)
     };
     let sorted = |axes: &[char]| {
         let mut axes = axes.to_vec();

@@ -7,7 +7,7 @@ use gradus_core::graph::{Constant, Origin};
 use gradus_formats::onnx::{Place, Placed, place_weights};
 
 use super::apply::{counted, quoted};
-use super::*;
+use super::{Arc, Editor, Error, GraphEdit, Kind, Model, Renames, Result, ValueId};
 
 /// Where weights are to lie.
 #[derive(Clone, Debug, Default)]
