@@ -44,18 +44,17 @@ fn edit_says_what_each_option_did_in_the_order_of_the_help() {
 examples/positions.onnx -> OUT/part.onnx
 extracted 5 of 6 nodes: from "tokens" int64[batch, seq] to "phase" float32[seq]
 renamed output "phase" to "angle"
-renamed dimension "seq" to "length" in 2 declared types
-fixed dimension "length" at 4 in 2 declared types
+renamed dimension "seq" to "length" in 3 declared types
+fixed dimension "length" at 4 in 3 declared types
 added metadata "by": "me"
-removed 0 texts of documentation and properties of parts
-
+removed 0 texts that document parts of the model
 "#]]
     );
     let json = ["edit", "examples/positions.onnx", "-o", &out, "--set", "tokens=[[1, 2]]", "--json"];
     snapbox::assert_data_eq!(
         stdout(&scratch, &json),
         str![[r#"
-{"model": "examples/positions.onnx", "output": "OUT/part.onnx", "bytes": 389, "edits": ["set input \"tokens\" to [[1, 2]]"], "assumptions": [], "problems": []}
+{"model":"examples/positions.onnx","output":"OUT/part.onnx","bytes":458,"edits":["set input \"tokens\" to [[1, 2]]"],"assumptions":[],"problems":[]}
 
 "#]]
     );
@@ -81,6 +80,8 @@ fn types_and_layouts_are_read_from_texts() {
 examples/baked.onnx -> OUT/bytes.onnx
 changed the type of input "x" from float32 to uint8, with Cast, Mul, Add behind it
 changed the layout of input "x" from NCW to WCN, with Transpose behind it
+runs if:
+  batch == 1 (node "view" (Reshape))
 
 "#]]
     );
@@ -95,18 +96,59 @@ fn mistakes_are_told_with_what_was_wanted() {
         arguments.extend(rest);
         arguments.into_iter().map(str::to_owned).collect::<Vec<_>>()
     };
-    let message = |rest: &[&str], stderr: snapbox::Data| {
+    let message = |rest: &[&str], stderr: snapbox::data::Inline| {
         let arguments = edit(rest);
         misused(&arguments.iter().map(String::as_str).collect::<Vec<_>>(), stderr);
     };
-    message(&[], str![]);
-    message(&["--rename", "phase"], str![]);
-    message(&["--rename", "fase=angle"], str![]);
-    message(&["--extract", "phase"], str![]);
-    message(&["--extract", "seq:phase"], str![]);
-    message(&["--input-type", "tokens=uint8,scale=x"], str![]);
-    message(&["--remove-output", "tokens"], str![]);
-    fails(&["edit", "examples/range.xml", "-o", &scratch.file("out.xml"), "--rename", "a=b"], str![]);
+    message(
+        &[],
+        str![[r#"
+error: nothing to edit: expected an option that says what changes (--help)
+
+"#]],
+    );
+    message(
+        &["--rename", "phase"],
+        str![[r#"
+error: examples/positions.onnx: --rename is phase, expected OLD=NEW
+
+"#]],
+    );
+    message(
+        &["--rename", "fase=angle"],
+        str![[r#"
+error: examples/positions.onnx: unknown value "fase"; known: "position_ids", "phase", "token_count", "tokens", "zero", "one", "seq", "positions", "seq_float"
+
+"#]],
+    );
+    message(
+        &["--extract", "phase"],
+        str![[r#"
+error: examples/positions.onnx: --extract is phase, expected IN,…:OUT,…
+
+"#]],
+    );
+    message(
+        &["--input-type", "tokens=uint8,scale=x"],
+        str![[r#"
+error: examples/positions.onnx: --input-type is tokens=uint8,scale=x, expected scale=NUMBER and offset=NUMBER, or lists: scale=[NUMBER,…]
+
+"#]],
+    );
+    message(
+        &["--remove-output", "tokens"],
+        str![[r#"
+error: examples/positions.onnx: unknown output "tokens"; known: "position_ids", "phase", "token_count"
+
+"#]],
+    );
+    fails(
+        &["edit", "examples/range.xml", "-o", &scratch.file("out.xml"), "--rename", "a=b"],
+        str![[r#"
+error: examples/range.xml: cannot rename a value: the standard of the model is openvino, expected onnx
+
+"#]],
+    );
 }
 
 #[test]
@@ -114,11 +156,46 @@ fn parts_of_a_split_model_are_proved_and_join_again() {
     let scratch = Scratch::new("split");
     let parts = scratch.file("parts");
     let split = ["split", "examples/positions.onnx", "--at", "positions", "-o", &parts];
-    snapbox::assert_data_eq!(stdout(&scratch, &split), str![]);
+    snapbox::assert_data_eq!(
+        stdout(&scratch, &split),
+        str![[r#"
+examples/positions.onnx -> OUT/parts/positions.1.onnx
+first part: 5 nodes, from "tokens" int64[batch, seq] to "positions" float32[seq], "seq_float" float32[1], "position_ids" int64[seq], "token_count" int64[]
+examples/positions.onnx -> OUT/parts/positions.2.onnx
+second part: 1 node, from "positions" float32[seq], "seq_float" float32[1] to "phase" float32[seq]
+joined again, the parts are the model: equivalent
+
+"#]]
+    );
     let [first, second] = ["1", "2"].map(|part| format!("{parts}/positions.{part}.onnx"));
     let whole = scratch.file("whole.onnx");
-    let join = ["join", &first, &second, "-o", &whole, "--link", "positions=positions"];
-    snapbox::assert_data_eq!(stdout(&scratch, &join), str![]);
+    let join = [
+        "join",
+        &first,
+        &second,
+        "-o",
+        &whole,
+        "--link",
+        "positions=positions",
+        "--link",
+        "seq_float=seq_float",
+    ];
+    snapbox::assert_data_eq!(
+        stdout(&scratch, &join),
+        str![[r#"
+OUT/parts/positions.1.onnx OUT/parts/positions.2.onnx -> OUT/whole.onnx
+joined 1 node behind "positions" = "positions", "seq_float" = "seq_float"
+taken for granted:
+  seq <= 16777216 (node "seq_to_float" (Cast))
+
+"#]]
+    );
     gradus(&["prove", &whole, "examples/positions.onnx"]).assert().code(0);
-    misused(&["join", &first, &second, "-o", &whole, "--link", "positions"], str![]);
+    misused(
+        &["join", &first, &second, "-o", &whole, "--link", "positions"],
+        str![[r#"
+error: --link is positions, expected OUTPUT=INPUT
+
+"#]],
+    );
 }

@@ -2,7 +2,6 @@
 
 use std::collections::{HashMap, HashSet};
 
-use gradus_core::DType;
 use gradus_core::graph::{Constant, Origin};
 use gradus_formats::onnx::{Place, Placed, place_weights};
 
@@ -99,7 +98,7 @@ impl Editor {
                 && !graph.outputs().contains(&id)
                 && !mentioned.contains(&*info.name)
         };
-        let mut alike: HashMap<(DType, Vec<usize>), Vec<(ValueId, &Constant)>> = HashMap::new();
+        let mut alike: HashMap<_, Vec<(ValueId, &Constant)>> = HashMap::new();
         for (id, constant) in graph.constants().iter().filter(|(id, _)| is_free(*id)) {
             let key = (constant.dtype(), constant.shape().dims().to_vec());
             alike.entry(key).or_default().push((*id, constant));
