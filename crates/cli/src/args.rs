@@ -1,8 +1,8 @@
 //! The arguments of the commands. Help, completions and manual pages are made from them.
 
 mod dims;
-mod lint;
 mod edits;
+mod lint;
 mod models;
 mod names;
 mod rewrites;
@@ -18,9 +18,8 @@ use crate::output::{self, Verbosity};
 use names::{Named, any, command_names, shell, shells, subjects};
 
 pub(crate) use dims::{Dialect, Dim};
-pub(crate) use lint::{FailOn, LintArgs, LintForm};
-pub(crate) use edits::EditArgs;
 pub(crate) use edits::{EditArgs, JoinArgs, SplitArgs};
+pub(crate) use lint::{FailOn, LintArgs, LintForm};
 pub(crate) use models::{
     CheckArgs, CostArgs, Devices, Diagram, DiffArgs, Emit, FleetArgs, GraphArgs, Infer, Ops, ProveArgs,
     ReportArgs, Show, bytes,

@@ -21,8 +21,7 @@ from ._reports import ConversionNote, ConversionReport, FoldReport, Kept
 from ._runtimes import RUNTIMES
 from .errors import UsageError
 
-__all__ = ["Condition", "ConversionNote", "ConversionReport", "ConvertedModel", "Dim", "Finding", "FoldReport", "FoldedModel", "Inference", "Kept", "MapType", "Model", "OptionalType", "SequenceType", "TensorType", "UnknownType", "check", "load", "prove"]
-__all__ = ["Condition", "ConversionNote", "ConversionReport", "ConvertedModel", "Dim", "EditedModel", "FoldReport", "FoldedModel", "Inference", "Kept", "MapType", "Model", "OptionalType", "SequenceType", "TensorType", "UnknownType", "check", "load", "prove"]
+__all__ = ["Condition", "ConversionNote", "ConversionReport", "ConvertedModel", "Dim", "EditedModel", "Finding", "FoldReport", "FoldedModel", "Inference", "Kept", "MapType", "Model", "OptionalType", "SequenceType", "TensorType", "UnknownType", "check", "load", "prove"]
 
 
 class Model:
