@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use gradus::check::{CheckOptions, VerifyOptions};
 use gradus::contract::{Deployment, Language};
 use gradus::conversion::{ConvertOptions, Converted, Runtime};
-use gradus::edit::JoinOptions;
+use gradus::edit::{Edited, JoinOptions};
 use gradus::fold::{FoldOptions, Folded, RuleSet};
 use gradus::graph::{Standard, Type, ValueId};
 use gradus::infer::{ElementRange, InferOptions, InputFact, Reuse};
@@ -443,11 +443,14 @@ impl Model {
         for edit in edits {
             crate::edit::apply(&mut editor, edit)?;
         }
-        let edited = engine(py, || editor.finish()).map_err(|error| self.in_file(error)).or_raise()?;
-        let after = engine(py, || edited.model()).or_raise()?;
-        let conditions = edited.inference().conditions().iter();
-        let conditions = conditions.map(|of| (of.node.clone(), of.text.clone())).collect();
-        Ok((self.made(after), edited.notes().to_vec(), conditions))
+        let edited = engine(py, || {
+            let edited = editor.finish()?;
+            let conditions = edited.inference().conditions().iter();
+            let conditions = conditions.map(|of| (of.node.clone(), of.text.clone())).collect();
+            Ok((edited.model()?, edited.notes().to_vec(), conditions))
+        });
+        let (after, notes, conditions) = edited.map_err(|error| self.in_file(error)).or_raise()?;
+        Ok((self.made(after), notes, conditions))
     }
 
     /// The joined model, and what was done.
@@ -461,9 +464,12 @@ impl Model {
     ) -> PyResult<(Model, Vec<String>)> {
         let mut options = JoinOptions::default();
         (options.links, options.keep, options.prefix) = (links, keep, Some(prefix));
-        let joined = engine(py, || self.model.join(&second.model, &options)).or_raise()?;
-        let after = engine(py, || joined.model()).or_raise()?;
-        Ok((self.made(after), joined.notes().to_vec()))
+        let joined = engine(py, || {
+            let joined = self.model.join(&second.model, &options)?;
+            Ok((joined.model()?, joined.notes().to_vec()))
+        });
+        let (after, notes) = joined.or_raise()?;
+        Ok((self.made(after), notes))
     }
 
     /// The parts of the model, with what each says, and the values that each passes on.
@@ -473,13 +479,16 @@ impl Model {
         py: Python<'_>,
         at: Vec<Vec<String>>,
     ) -> PyResult<Vec<(Model, Vec<String>, Vec<String>)>> {
-        let split = engine(py, || self.model.split_at(&at)).or_raise()?;
-        let parts = split.parts.iter().enumerate().map(|(index, part)| {
-            let passed = split.links(index).into_iter().map(|(output, _)| output).collect();
-            let model = engine(py, || part.model()).or_raise()?;
-            Ok((self.made(model), part.notes().to_vec(), passed))
+        let parts = engine(py, || {
+            let split = self.model.split_at(&at)?;
+            let part = |(index, part): (usize, &Edited)| {
+                let passed = split.links(index).into_iter().map(|(output, _)| output).collect();
+                Ok((part.model()?, part.notes().to_vec(), passed))
+            };
+            split.parts.iter().enumerate().map(part).collect::<gradus::Result<Vec<_>>>()
         });
-        parts.collect()
+        let parts = parts.or_raise()?.into_iter();
+        Ok(parts.map(|(model, notes, passed)| (self.made(model), notes, passed)).collect())
     }
 
     /// The folded model, and what is to be said of it.
