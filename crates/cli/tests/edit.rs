@@ -48,13 +48,14 @@ renamed dimension "seq" to "length" in 3 declared types
 fixed dimension "length" at 4 in 3 declared types
 added metadata "by": "me"
 removed 0 texts that document parts of the model
+
 "#]]
     );
     let json = ["edit", "examples/positions.onnx", "-o", &out, "--set", "tokens=[[1, 2]]", "--json"];
     snapbox::assert_data_eq!(
         stdout(&scratch, &json),
         str![[r#"
-{"model":"examples/positions.onnx","output":"OUT/part.onnx","bytes":458,"edits":["set input \"tokens\" to [[1, 2]]"],"assumptions":[],"problems":[]}
+{"model":"examples/positions.onnx","output":"OUT/part.onnx","bytes":458,"edits":["set input /"tokens/" to [[1, 2]]"],"assumptions":[],"problems":[]}
 
 "#]]
     );
