@@ -122,7 +122,7 @@ pub(crate) struct EditArgs {
 /// Linked outputs are none any more, unless --keep says otherwise.
 #[derive(Debug, ClapArgs)]
 #[command(
-    after_help = "Examples:\n  gradus join examples/positions.onnx examples/function.onnx -o both.onnx --link phase=x\n  gradus join examples/positions.onnx examples/function.onnx -o both.onnx --link phase=x --keep phase --json"
+    after_help = "Examples:\n  gradus join examples/positions.onnx examples/function.onnx -o both.onnx --link phase=x\n  gradus join examples/positions.onnx examples/function.onnx -o both.onnx --link phase=x --json"
 )]
 pub(crate) struct JoinArgs {
     /// The model that runs first: an ONNX file.
