@@ -96,6 +96,8 @@ pub mod conversion;
 pub mod cost;
 mod declare;
 pub mod diff;
+#[cfg(feature = "fold")]
+pub mod dynamic;
 pub mod edit;
 mod encode;
 #[doc(hidden)]

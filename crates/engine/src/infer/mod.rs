@@ -49,7 +49,7 @@ pub use trace::{Trace, Traced};
 pub use context::{InferContext, InferError, InputLabel};
 pub use lowered::facts_of_lowered;
 pub use one_node::OneNode;
-pub use pass::{GraphRuns, SubgraphFacts, Visit};
+pub use pass::{GraphRuns, SubgraphFacts, Visit, label as node_label};
 pub use rules::{InferResult, Rule};
 
 use crate::dim::{Bounds, Dialect, Origin, Symbols, axis_name};

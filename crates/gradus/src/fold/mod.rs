@@ -254,7 +254,7 @@ impl GraphFolder<'_> {
 
 /// The names of a model's values, in all its graphs.
 #[derive(Default)]
-struct ValueNames {
+pub(crate) struct ValueNames {
     /// How often each occurs; made when it is needed.
     counts: Option<foldhash::HashMap<Arc<str>, usize>>,
     /// The number of the last name that was made like one.
@@ -278,7 +278,7 @@ impl ValueNames {
     }
 
     /// A name like that which no value has, from now on taken.
-    fn fresh(&mut self, graph: &Graph, like: &str) -> Arc<str> {
+    pub(crate) fn fresh(&mut self, graph: &Graph, like: &str) -> Arc<str> {
         let mut count = self.numbers.get(like).copied().unwrap_or(0);
         let names = self.all(graph);
         let mut name: Arc<str> = like.into();

@@ -1,0 +1,98 @@
+"""Fixed exports that `gradus edit --dynamic` and `gradus generalize` make dynamic again.
+
+    python bench/dynamic.py EXPORTS --gradus target/release/gradus
+
+EXPORTS is the folder that scripts/export_fixed.py fills where torch is installed: `NAME.a.onnx`,
+`NAME.b.onnx` and `NAME.c.onnx` are one network at three sizes (c has the batch of a), `NAME.npz` has
+inputs and torch's outputs at sizes that none of them has. Each dynamic model runs in ONNX Runtime,
+without optimisations, at those sizes: right, refused, or wrong.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import onnxruntime as ort
+
+KINDS = ("batch", "all", "two", "three")
+
+
+def run(path, store, kind):
+    """The numbers of right and wrong runs, and of runs that ONNX Runtime refuses."""
+    options = ort.SessionOptions()
+    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.log_severity_level = 4
+    session = ort.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    names = {i.name for i in session.get_inputs()}
+    found = Counter()
+    numbers = sorted({key.split("/")[1] for key in store if key.startswith(kind)}, key=int)
+    for number in numbers:
+        inputs = {
+            key.rsplit("/", 1)[1]: store[key]
+            for key in store
+            if key.startswith(f"{kind}/{number}/in/") and key.rsplit("/", 1)[1] in names
+        }
+        wanted = store[f"{kind}/{number}/out"]
+        try:
+            got = session.run(None, inputs)[0]
+        except Exception:
+            found["fails"] += 1
+            continue
+        near = got.shape == wanted.shape and np.allclose(got, wanted, rtol=1e-3, atol=1e-4)
+        found["right" if near else "wrong"] += 1
+    return found
+
+
+def sizes(net, kind):
+    """Options that declare the inputs."""
+    spec = net["spec"].split(",")
+    if kind == "batch":
+        fixed = iter(net["a"][1:])
+        spec = [s if s == "n" or s.isdigit() else str(next(fixed)) for s in spec]
+    return [word for name in net["inputs"] for word in ("--dynamic", f"{name}={','.join(spec)}")]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("exports", type=Path)
+    parser.add_argument("--gradus", default="gradus")
+    parser.add_argument("--only", default="")
+    args = parser.parse_args()
+    nets = json.loads((args.exports / "nets.json").read_text())
+    totals = {kind: Counter() for kind in KINDS}
+    for name, net in nets.items():
+        if args.only and name not in args.only.split(","):
+            continue
+        a, b, c = (args.exports / f"{name}.{which}.onnx" for which in "abc")
+        if not c.exists():
+            continue
+        store = dict(np.load(args.exports / f"{name}.npz"))
+        for kind in KINDS:
+            models = {"two": [a, b], "three": [a, c, b]}.get(kind, [a])
+            if kind in ("two", "three") and "rest" in net:
+                continue
+            out = args.exports / f"{name}.{kind}.onnx"
+            out.unlink(missing_ok=True)
+            command = "edit" if len(models) == 1 else "generalize"
+            line = [args.gradus, command, *map(str, models), "-o", str(out), *sizes(net, kind)]
+            ran = subprocess.run(line, capture_output=True, text=True)
+            if ran.returncode != 0:
+                said = (ran.stderr + ran.stdout).strip().splitlines()
+                verdict, said = "refused", next((s for s in said if "error" in s), said[:1])
+            else:
+                found = run(str(out), store, "batch" if kind == "batch" else "all")
+                said = dict(found)
+                verdict = "wrong" if found["wrong"] else "right" if not found["fails"] else "partly"
+            totals[kind][verdict] += 1
+            print(f"{name:14} {kind:6} {verdict:8} {'' if verdict == 'right' else str(said)[:230]}", flush=True)
+    for kind, found in totals.items():
+        print(f"{kind:6} {dict(found)}")
+    return 1 if any(found["wrong"] for found in totals.values()) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

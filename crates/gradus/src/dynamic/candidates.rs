@@ -1,0 +1,476 @@
+//! Formulas that may take the place of constants.
+
+use std::collections::{HashSet, VecDeque};
+use std::sync::Arc;
+
+use gradus_core::convert::i64_of;
+use gradus_core::graph::{Node, Origin};
+use gradus_core::{DType, Number, Tensor};
+
+use super::fits::{Fit, fits};
+use super::formula::{Formula, few_integers};
+use super::reshape::targets;
+use super::search::Search;
+use super::sources::constant;
+use super::table;
+use super::view::{Changes, Hard, View};
+use crate::dim::Dim;
+
+/// A formula for an input of a node.
+#[derive(Clone, Debug)]
+pub(super) struct Candidate {
+    pub(super) node: usize,
+    pub(super) input: usize,
+    pub(super) formula: Formula,
+    /// How likely it is, the smallest first.
+    pub(super) tier: u8,
+    /// True if others of its kind are as likely, whatever the node says.
+    pub(super) divided: bool,
+}
+
+/// What a node is to be given.
+#[derive(Default)]
+pub(super) struct Proposal {
+    pub(super) candidates: Vec<Candidate>,
+    /// What is wrong if no candidate fits; nothing if the constant may stay.
+    pub(super) required: Option<String>,
+}
+
+/// Maximum number of formulas that are tried for one condition.
+const MAX_CANDIDATES: usize = 48;
+/// Maximum number of nodes that are looked at for one condition.
+const MAX_NODES: usize = 256;
+
+/// The inputs of an operator that are sizes.
+fn size_inputs(node: &Node) -> &'static [usize] {
+    if !node.operator.domain.is_empty() {
+        return &[];
+    }
+    match &*node.operator.name {
+        "Expand" | "Tile" | "Split" | "Pad" | "TopK" | "OneHot" | "CenterCropPad" | "Trilu" => &[1],
+        "Range" | "Mul" | "Add" | "Sub" | "Div" | "Mod" | "Less" | "Greater" | "LessOrEqual"
+        | "GreaterOrEqual" | "Equal" | "Min" | "Max" => &[0, 1],
+        "ConstantOfShape" | "Loop" => &[0],
+        "Concat" => &[0, 1, 2, 3, 4, 5, 6, 7],
+        "Slice" | "Where" => &[1, 2],
+        "Resize" => &[3],
+        _ => &[],
+    }
+}
+
+/// Returns true if an input of an operator is data, and not numbers that say what it does.
+fn is_data(node: &Node, input: usize) -> bool {
+    const SAYING: [&str; 16] = [
+        "Reshape", "Expand", "Tile", "Split", "Pad", "TopK", "OneHot", "CenterCropPad", "Trilu", "Slice",
+        "Squeeze", "Unsqueeze", "Resize", "Upsample", "CumSum", "DFT",
+    ];
+    let name = &*node.operator.name;
+    let says = SAYING.contains(&name) || name.starts_with("Reduce");
+    if says { input == 0 } else { !matches!(name, "ConstantOfShape" | "Range" | "Loop" | "Scan" | "If") }
+}
+
+impl Search<'_, '_> {
+    /// What a node is to be given whatever conditions say: the shape of a Reshape, the sizes of a
+    /// Resize, constants that differ between sources.
+    pub(super) fn proposal(&self, view: &mut View, node: usize) -> Proposal {
+        let Some(own) = view.node(node).cloned() else { return Proposal::default() };
+        let mut proposal = match (&*own.operator.domain, &*own.operator.name) {
+            ("", "Reshape") => self.reshaped(view, node, &own),
+            ("", "Resize") => {
+                Proposal { candidates: self.resized(view, node).into_iter().collect(), required: None }
+            }
+            _ => Proposal::default(),
+        };
+        if !proposal.candidates.is_empty() || self.sources.models.len() == 1 {
+            return proposal;
+        }
+        for input in 0..own.inputs.len() {
+            let Some(all) = self.sources.constants(node, input) else { continue };
+            let same = |of: &Tensor| of.shape() == all[0].shape() && of.bytes() == all[0].bytes();
+            if self.changes.contains_key(&(node, input)) || all.iter().all(same) {
+                continue;
+            }
+            proposal.candidates = self.of_constants(view, node, input, &all, &[]);
+            let shapes: Vec<_> = all.iter().map(|of| format!("{}{}", of.dtype(), of.shape())).collect();
+            proposal.required = Some(format!("input {input}, a constant that differs: {}", shapes.join(", ")));
+            break;
+        }
+        proposal
+    }
+
+    fn reshaped(&self, view: &mut View, node: usize, own: &Node) -> Proposal {
+        self.reshape_targets(view, node, own).unwrap_or_default()
+    }
+
+    fn reshape_targets(&self, view: &mut View, node: usize, own: &Node) -> Option<Proposal> {
+        if self.changes.contains_key(&(node, 1)) {
+            return None;
+        }
+        let (data, elements) = (view.dims(node, 0)?, view.elements(node, 1)?);
+        let allow_zero = matches!(own.attribute("allowzero"), Some(gradus_core::graph::Content::Int(1)));
+        let is_open = elements.iter().any(|dim| dim.known().is_none());
+        if data.iter().all(|dim| dim.known().is_some()) || (is_open && !view.is_hard(node)) {
+            return None;
+        }
+        let count = self.sources.models.len();
+        let constants = self.sources.constants(node, 1);
+        let mut wanted = Vec::with_capacity(count);
+        let mut sizes = Vec::with_capacity(count);
+        for source in 0..count {
+            let symbols = view.inference.symbols();
+            let number =
+                |dim: &Dim| symbols.evaluate(*dim, &|name| self.sources.sizes[source].get(name).copied());
+            let own = data.iter().map(number).collect::<Option<Vec<_>>>()?;
+            let given = match &constants {
+                Some(all) => all[source].to_i64().ok()?,
+                None => elements.iter().map(number).collect::<Option<Vec<_>>>()?,
+            };
+            wanted.push(resolved(&own, &given, allow_zero)?);
+            sizes.push(own);
+        }
+        let first = &self.sources.sizes[0];
+        let value = |symbols: &crate::dim::Symbols, dim| symbols.evaluate(dim, &|name| first.get(name).copied());
+        let found = targets(view.inference.symbols_mut(), (&data, &sizes[0]), &wanted[0], &value)?;
+        let symbols = view.inference.symbols();
+        let fits = |shape: &Vec<Dim>| {
+            let each = |(axis, &dim): (usize, &Dim)| {
+                let values = self.sources.values(symbols, dim);
+                values.is_some_and(|values| values.iter().zip(&wanted).all(|(own, wanted)| *own == wanted[axis]))
+            };
+            shape.iter().enumerate().all(each)
+        };
+        let shapes: Vec<_> = found.shapes.into_iter().filter(fits).collect();
+        let now = view.output(node);
+        if shapes.first().zip(now.as_ref()).is_some_and(|(first, now)| first[..] == now[..]) {
+            return None;
+        }
+        let candidates = shapes.iter().zip(0..).filter_map(|(shape, place)| {
+            let list = self.target(view, &data, shape, allow_zero)?;
+            let formula = Formula::Sizes(list, false, DType::I64);
+            let tier = if found.divided { 0 } else { place };
+            Some(Candidate { node, input: 1, formula, tier, divided: found.divided })
+        });
+        let candidates: Vec<_> = candidates.collect();
+        Some(Proposal { candidates, required: None })
+    }
+
+    /// The list that a Reshape is given: 0 for a size of the data at the same axis, and -1 for one
+    /// of the others.
+    fn target(&self, view: &View, data: &[Dim], shape: &[Dim], allow_zero: bool) -> Option<Vec<Arc<str>>> {
+        let mut list = Vec::with_capacity(shape.len());
+        let mut longest: Option<usize> = None;
+        for (axis, &dim) in shape.iter().enumerate() {
+            let same = !allow_zero && data.get(axis) == Some(&dim) && dim.known().is_none();
+            list.push(if same { "0".into() } else { view.text(self.ground, dim)? });
+            let text: &Arc<str> = &list[axis];
+            let is_open = dim.known().is_none() && !same;
+            if is_open && longest.is_none_or(|other| list[other].len() < text.len()) {
+                longest = Some(axis);
+            }
+        }
+        if let Some(axis) = longest {
+            list[axis] = "-1".into();
+        }
+        Some(list)
+    }
+
+    fn resized(&self, view: &mut View, node: usize) -> Option<Candidate> {
+        let (data, elements) = (view.dims(node, 0)?, view.elements(node, 3)?);
+        if self.changes.contains_key(&(node, 3)) || elements.len() != data.len() {
+            return None;
+        }
+        let tensors = self.sources.constants(node, 3);
+        let mut list: Vec<Arc<str>> = Vec::new();
+        let mut changed = false;
+        for (axis, element) in elements.iter().enumerate() {
+            let Some(number) = element.known() else {
+                list.push(view.text(self.ground, *element)?);
+                continue;
+            };
+            let numbers = match &tensors {
+                Some(all) => all.iter().map(|of| of.to_i64().ok()?.get(axis).copied()).collect::<Option<_>>()?,
+                None => vec![number; self.sources.models.len()],
+            };
+            let all = fits(view, (self.ground, self.sources), node, &numbers, &[data[axis]]);
+            let own = data[axis].known().is_none();
+            let of_axis = all.into_iter().find(|(_, text)| own && is_of(view, text, data[axis]));
+            changed |= of_axis.is_some();
+            list.push(of_axis.map_or_else(|| number.to_string().into(), |(_, text)| text));
+        }
+        let formula = Formula::Sizes(list, false, DType::I64);
+        changed.then_some(Candidate { node, input: 3, formula, tier: 0, divided: false })
+    }
+
+    /// Formulas for constants of all sources at an input.
+    fn of_constants(
+        &self,
+        view: &mut View,
+        node: usize,
+        input: usize,
+        all: &[Tensor],
+        near: &[Dim],
+    ) -> Vec<Candidate> {
+        let made = |tier, formula| Candidate { node, input, formula, tier, divided: false };
+        let lists: Option<Vec<Vec<i64>>> = all.iter().map(whole_numbers).collect();
+        if let Some(lists) = lists.filter(|lists| lists.iter().all(|list| list.len() == lists[0].len())) {
+            let mut options: Vec<Vec<Fit>> = Vec::new();
+            for at in 0..lists[0].len() {
+                let numbers: Vec<_> = lists.iter().map(|list| list[at]).collect();
+                let own = if numbers.iter().all(|number| *number == numbers[0]) {
+                    vec![(0, numbers[0].to_string().into())]
+                } else {
+                    fits(view, (self.ground, self.sources), node, &numbers, near)
+                };
+                options.push(own);
+            }
+            let scalar = all[0].shape().rank() == 0;
+            let most = options.iter().map(Vec::len).max().unwrap_or(0);
+            let whole = options.iter().all(|own| !own.is_empty());
+            let combined = (0..most).filter(|_| whole).map(|at| {
+                let each = options.iter().map(|own| own[at.min(own.len() - 1)].clone());
+                let (tiers, list): (Vec<_>, Vec<_>) = each.unzip();
+                let tier = tiers.into_iter().max().unwrap_or(0);
+                made(tier, Formula::Sizes(list, scalar, all[0].dtype()))
+            });
+            let found: Vec<_> = combined.collect();
+            if !found.is_empty() {
+                return found;
+            }
+        }
+        let ranks: HashSet<_> = all.iter().map(|of| of.shape().rank()).collect();
+        if ranks.len() != 1 {
+            return Vec::new();
+        }
+        let mut axes: Vec<(usize, Vec<Fit>)> = Vec::new();
+        for axis in 0..all[0].shape().rank() {
+            let numbers: Vec<_> = all.iter().map(|of| i64_of(of.shape().dims()[axis])).collect();
+            if numbers.iter().any(|number| *number != numbers[0]) {
+                axes.push((axis, fits(view, (self.ground, self.sources), node, &numbers, near)));
+            }
+        }
+        let most = axes.iter().map(|(_, own)| own.len()).max().unwrap_or(0);
+        let whole = axes.iter().all(|(_, own)| !own.is_empty());
+        let tables = (0..most).filter(|_| whole).flat_map(|at| {
+            let open: Vec<_> = axes.iter().map(|(axis, own)| (*axis, own[at.min(own.len() - 1)].1.clone())).collect();
+            table::patterns(all, &open)
+        });
+        tables.map(|table| made(1, Formula::Table(table))).take(MAX_CANDIDATES).collect()
+    }
+
+    /// Formulas for the constants that a condition of a node may come from, the nearest first.
+    pub(super) fn causes(&self, view: &mut View, at: usize, hard: &Hard) -> Vec<Candidate> {
+        let graph = self.ground.model.graph();
+        let mut found = Vec::new();
+        let (mut open, mut seen) = (VecDeque::from([at]), HashSet::from([at]));
+        while let Some(node) = open.pop_front() {
+            if found.len() >= MAX_CANDIDATES || seen.len() > MAX_NODES {
+                break;
+            }
+            let own = &graph.nodes()[node];
+            for (input, id) in own.inputs.iter().enumerate() {
+                let Some(id) = *id else { continue };
+                if size_inputs(own).contains(&input) {
+                    self.sizes(view, (node, input, at), &hard.dims, &mut found);
+                }
+                if constant(graph, id).is_some() {
+                    if !is_data(own, input) {
+                        continue;
+                    }
+                    self.tables(view, (node, input, at), &hard.dims, &mut found);
+                } else if let Origin::Node(before, _) = graph.value(id).origin
+                    && seen.insert(before)
+                {
+                    open.push_back(before);
+                }
+            }
+        }
+        found.truncate(MAX_CANDIDATES);
+        found
+    }
+
+    /// Numbers of a node that are sizes which it sees, and that no formula took the place of: the
+    /// input, the number and the size. Nothing tells whether they are meant.
+    pub(super) fn alike(&self, view: &mut View, node: usize) -> Option<(usize, i64, Arc<str>)> {
+        let own = view.node(node)?.clone();
+        let scales = matches!(&*own.operator.name, "Mul" | "Div" | "Pow" | "Sub" | "Add");
+        let sizes = size_inputs(&own);
+        if !own.operator.domain.is_empty() || !(scales || sizes.len() < 8) {
+            return None;
+        }
+        let is_open = |dim: &Dim| dim.known().is_none();
+        let sees = (0..own.inputs.len()).any(|input| view.dims(node, input).is_some_and(|dims| dims.iter().any(is_open)));
+        for input in (0..own.inputs.len()).filter(|input| sees && (scales || sizes.contains(input))) {
+            if self.changes.contains_key(&(node, input)) || self.forced.0.contains_key(&node) {
+                continue;
+            }
+            let Some(all) = self.sources.constants(node, input) else { continue };
+            let Some(lists) = all.iter().map(whole_numbers).collect::<Option<Vec<_>>>() else { continue };
+            for place in 0..lists[0].len() {
+                let Some(numbers) = lists.iter().map(|list| list.get(place).copied()).collect::<Option<Vec<_>>>()
+                else {
+                    continue;
+                };
+                if numbers[0] < 2 {
+                    continue;
+                }
+                let all = fits(view, (self.ground, self.sources), node, &numbers, &[]);
+                if let Some((_, text)) = all.into_iter().find(|(tier, _)| *tier == 0) {
+                    return Some((input, numbers[0], text));
+                }
+            }
+        }
+        None
+    }
+
+    /// The changes with the size that the caller wants in the place of the one number that it is.
+    pub(super) fn asked(&self, view: &mut View, node: usize, text: &str) -> Option<Changes> {
+        if text.parse::<i64>().is_ok() {
+            return None;
+        }
+        let own = view.node(node)?.clone();
+        for input in 0..own.inputs.len() {
+            let Some(all) = self.sources.constants(node, input) else { continue };
+            let lists = all.iter().map(whole_numbers).collect::<Option<Vec<_>>>();
+            let Some(lists) = lists.filter(|_| !self.changes.contains_key(&(node, input))) else { continue };
+            let mut list: Vec<Arc<str>> = lists[0].iter().map(|number| number.to_string().into()).collect();
+            let is_it = |place: &usize| {
+                let numbers: Option<Vec<_>> = lists.iter().map(|list| list.get(*place).copied()).collect();
+                numbers.is_some_and(|numbers| self.sources.values_of(text).is_some_and(|own| own == numbers))
+            };
+            let Some(place) = (0..list.len()).find(is_it) else { continue };
+            list[place] = text.into();
+            let scalar = all[0].shape().rank() == 0;
+            let mut changes = self.changes.clone();
+            changes.insert((node, input), Formula::Sizes(list, scalar, all[0].dtype()));
+            return Some(changes);
+        }
+        None
+    }
+
+    /// Formulas for single elements of a list of sizes.
+    fn sizes(
+        &self,
+        view: &mut View,
+        (node, input, at): (usize, usize, usize),
+        near: &[Dim],
+        found: &mut Vec<Candidate>,
+    ) {
+        let constants = self.sources.constants(node, input);
+        let Some(elements) = view.elements(node, input).filter(|all| all.len() <= 16) else { return };
+        let Some(fact) = view.input(node, input).and_then(crate::fact::Fact::as_tensor) else { return };
+        let (Some(dtype), Some(rank)) = (fact.dtype, fact.rank()) else { return };
+        if rank > 1 || !dtype.is_integer() {
+            return;
+        }
+        let lists: Option<Vec<Vec<i64>>> =
+            constants.as_ref().and_then(|all| all.iter().map(few_integers).collect());
+        let texts: Option<Vec<Arc<str>>> =
+            elements.iter().map(|&element| view.text(self.ground, element)).collect();
+        let Some(texts) = texts else { return };
+        for (place, element) in elements.iter().enumerate() {
+            let Some(number) = element.known().filter(|number| *number > 0) else { continue };
+            let numbers = match &lists {
+                Some(lists) => match lists.iter().map(|list| list.get(place).copied()).collect::<Option<_>>() {
+                    Some(numbers) => numbers,
+                    None => continue,
+                },
+                None => vec![number; self.sources.models.len()],
+            };
+            for (tier, text) in fits(view, (self.ground, self.sources), at, &numbers, near) {
+                let mut list = texts.clone();
+                list[place] = text;
+                let formula = Formula::Sizes(list, rank == 0, dtype);
+                found.push(Candidate { node, input, formula, tier, divided: false });
+            }
+        }
+    }
+
+    /// Formulas for a table that is open along some axes.
+    fn tables(
+        &self,
+        view: &mut View,
+        (node, input, at): (usize, usize, usize),
+        near: &[Dim],
+        found: &mut Vec<Candidate>,
+    ) {
+        let Some(all) = self.sources.constants(node, input) else { return };
+        // Axes that are open already stay so.
+        let before = match self.changes.get(&(node, input)) {
+            Some(Formula::Table(table)) => table.axes.clone(),
+            Some(Formula::Sizes(..)) => return,
+            None => Vec::new(),
+        };
+        let rank = all[0].shape().rank();
+        // One number, which a node computes with, is no table.
+        let is_number = rank <= 1 && all.iter().all(|of| of.len() == 1);
+        if is_number || all.iter().any(|of| of.shape().rank() != rank) {
+            return;
+        }
+        let mut by_size: Vec<(Vec<i64>, Vec<usize>)> = Vec::new();
+        for axis in (0..rank).filter(|axis| !before.iter().any(|(open, _)| open == axis)) {
+            let numbers: Vec<_> = all.iter().map(|of| i64_of(of.shape().dims()[axis])).collect();
+            match by_size.iter_mut().find(|(own, _)| *own == numbers) {
+                Some((_, axes)) => axes.push(axis),
+                None => by_size.push((numbers, vec![axis])),
+            }
+        }
+        for (numbers, axes) in by_size {
+            for (tier, text) in fits(view, (self.ground, self.sources), at, &numbers, near) {
+                let alone = axes.iter().map(|axis| vec![*axis]);
+                let together = (axes.len() > 1).then(|| axes.clone());
+                for open in alone.chain(together) {
+                    let tier = tier + u8::from(open.len() > 1);
+                    let own = open.into_iter().map(|axis| (axis, text.clone()));
+                    let mut open: Vec<_> = before.iter().cloned().chain(own).collect();
+                    open.sort_unstable();
+                    let made = |table| Candidate {
+                        node,
+                        input,
+                        formula: Formula::Table(table),
+                        tier,
+                        divided: false,
+                    };
+                    found.extend(table::patterns(&all, &open).into_iter().map(made));
+                }
+            }
+        }
+    }
+}
+
+/// Returns true if a text has no symbols but those of a size.
+fn is_of(view: &View, text: &str, dim: Dim) -> bool {
+    let Ok(expression) = crate::dim::Expression::parse(text) else { return false };
+    let symbols = view.inference.symbols().symbols_of(dim);
+    expression.names().iter().all(|name| symbols.iter().any(|symbol| symbol.name == *name))
+}
+
+/// The shape that a Reshape wants, without 0 and -1.
+fn resolved(data: &[i64], wanted: &[i64], allow_zero: bool) -> Option<Vec<i64>> {
+    let mut all: Vec<i64> = Vec::with_capacity(wanted.len());
+    for (axis, &size) in wanted.iter().enumerate() {
+        all.push(if size == 0 && !allow_zero { *data.get(axis)? } else { size });
+    }
+    if let Some(open) = all.iter().position(|size| *size == -1) {
+        let rest: i64 = all.iter().enumerate().filter(|(axis, _)| *axis != open).map(|(_, size)| size).product();
+        all[open] = data.iter().product::<i64>().checked_div(rest)?;
+    }
+    (all.iter().product::<i64>() == data.iter().product::<i64>()).then_some(all)
+}
+
+/// The elements of a small tensor that are whole numbers, whatever its type.
+fn whole_numbers(tensor: &Tensor) -> Option<Vec<i64>> {
+    if let Some(numbers) = few_integers(tensor) {
+        return Some(numbers);
+    }
+    if tensor.len() > 1 || tensor.shape().rank() > 1 || !tensor.dtype().is_float() {
+        return None;
+    }
+    let whole = |number| match number {
+        Number::Float(value) if value.fract() == 0.0 && value.abs() < 1e15 => {
+            #[expect(clippy::cast_possible_truncation, reason = "it is a whole number below 2^53")]
+            Some(value as i64)
+        }
+        _ => None,
+    };
+    tensor.numbers().ok()?.map(whole).collect()
+}

@@ -1,0 +1,352 @@
+//! Dynamic models: the sizes that an export fixed are open again.
+//!
+//! The inputs are declared with symbols, and inference says which nodes then take no size but that
+//! of the file. The constant behind each is given a formula of the symbols: an element of a list of
+//! sizes, or a table whose elements follow from their index. What two formulas fit as well is
+//! refused with both, unless a later node refutes one; what none fits is refused with the node.
+//! The result is compared with each source at its sizes, and run at others.
+//!
+//! | file | subject |
+//! |---|---|
+//! | `sources.rs` | exports of one network, node by node |
+//! | `view.rs` | the model with changes, and the conditions that inference finds |
+//! | `search.rs` | the order of changes, and choices |
+//! | `candidates.rs`, `fits.rs` | formulas that may take the place of a constant |
+//! | `reshape.rs`, `table.rs` | shapes of a Reshape, and patterns of tables |
+//! | `formula.rs` | the nodes of formulas |
+//! | `verify.rs` | proofs and runs |
+
+mod candidates;
+mod fits;
+mod formula;
+mod reshape;
+mod search;
+mod solve;
+mod sources;
+mod table;
+mod verify;
+mod view;
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use gradus_core::graph::{self, DeclaredDim, Standard, Type};
+use gradus_core::text::name_in_message;
+use gradus_core::{Error, Kind, Limits, Result};
+
+use crate::declare::{Telling, merged};
+use crate::model::Model;
+use crate::prove::ProveOptions;
+use formula::named_axes;
+use gradus_engine::infer::{InferOptions, Why, node_label};
+use solve::solve;
+use sources::{Sources, sizes_of};
+use view::{Changes, Ground, View};
+
+/// Options of [`Model::dynamic`] and [`Model::generalize`].
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct DynamicOptions {
+    /// The sizes of inputs, by name: numbers stay, names are open.
+    pub inputs: HashMap<String, Vec<DeclaredDim>>,
+    /// Expressions for nodes, by the name of the node or of its first output, where several fit.
+    pub sizes: BTreeMap<String, String>,
+    /// The time for the search and for runs that compare.
+    pub time: Duration,
+    /// Limits; if none are given, those of the model.
+    pub limits: Option<Limits>,
+}
+
+impl Default for DynamicOptions {
+    fn default() -> DynamicOptions {
+        DynamicOptions {
+            inputs: HashMap::new(),
+            sizes: BTreeMap::new(),
+            time: Duration::from_secs(60),
+            limits: None,
+        }
+    }
+}
+
+/// A model whose sizes are open.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Dynamic {
+    /// The model, in memory: [`Model::save_edited`] writes it, [`Model::edited`] makes a [`Model`]
+    /// of it.
+    pub model: graph::Model,
+    /// The constants that formulas took the place of, in the order of nodes.
+    pub changes: Vec<SizeChange>,
+    /// Conditions of the sizes for which it runs.
+    pub conditions: Vec<String>,
+    /// How it was compared with its sources, and where it ran: a sentence each.
+    pub checks: Vec<String>,
+}
+
+/// A formula in the place of a constant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SizeChange {
+    /// The node that reads it, in words.
+    pub node: String,
+    /// The number of the input.
+    pub input: usize,
+    /// The constant.
+    pub before: String,
+    /// The formula.
+    pub after: String,
+}
+
+impl Model {
+    /// The model with open sizes of inputs: constants that were sizes become expressions of them.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] if an input is not known or has another rank, or an option names no node;
+    /// [`Kind::Graph`] if a node takes no size but that of the file and no formula fits, if several
+    /// fit as well, or if the result is not the model at its sizes; [`Kind::Unsupported`] if it is
+    /// no ONNX model.
+    ///
+    /// ```
+    /// use gradus::Model;
+    /// use gradus::dynamic::DynamicOptions;
+    /// use gradus::graph::DeclaredDim;
+    /// let model = Model::open("../../examples/fixed.onnx")?;
+    /// let mut options = DynamicOptions::default();
+    /// let sizes = vec![DeclaredDim::Symbol("n".into()), DeclaredDim::Known(8)];
+    /// options.inputs.insert("x".into(), sizes);
+    /// let dynamic = model.dynamic(&options)?;
+    /// assert_eq!(dynamic.changes[0].after, "[0, 2, 4]");
+    /// # Ok::<(), gradus::Error>(())
+    /// ```
+    pub fn dynamic(&self, options: &DynamicOptions) -> Result<Dynamic> {
+        self.generalize(&[], options)
+    }
+
+    /// The model with the sizes open that differ between exports of one network, of which this is
+    /// the first. Sizes that are given in the options say more: two axes of one name are the same.
+    ///
+    /// # Errors
+    /// As [`Model::dynamic`]; [`Kind::Graph`] if the exports differ in more than sizes.
+    ///
+    /// ```
+    /// use gradus::Model;
+    /// let [first, second] = ["../../examples/fixed.onnx", "../../examples/fixed_3.onnx"].map(Model::open);
+    /// let dynamic = first?.generalize(&[&second?], &Default::default())?;
+    /// assert_eq!(dynamic.checks.len(), 3);
+    /// # Ok::<(), gradus::Error>(())
+    /// ```
+    pub fn generalize(&self, others: &[&Model], options: &DynamicOptions) -> Result<Dynamic> {
+        if self.source().standard != Standard::Onnx {
+            let what = "cannot make the model dynamic: its standard";
+            let wanted = "onnx, which `gradus convert` writes";
+            return Err(Error::mismatch(Kind::Unsupported, what, self.source().standard, wanted));
+        }
+        let mut limits = options.limits.unwrap_or(self.limits());
+        let end = Instant::now() + options.time;
+        limits.deadline = Some(limits.deadline.map_or(end, |deadline| deadline.min(end)));
+        let models: Vec<&Model> = [self].into_iter().chain(others.iter().copied()).collect();
+        let types = self.open_types(others, options)?;
+        let sizes = models.iter().map(|model| sizes_in(model, &types)).collect::<Result<Vec<_>>>()?;
+        let all = self.graph().inputs().iter().map(|&id| self.graph().value(id));
+        let declared = all.filter_map(|info| Some((info.name.clone(), info.declared.as_ref()?)));
+        let mut axes = named_axes(types.iter().map(|(name, of)| (name.clone(), of)));
+        for (name, axis) in named_axes(declared) {
+            axes.entry(name).or_insert(axis);
+        }
+        let ground = Ground::new(self, types, axes, sizes[0].clone());
+        let sources = Sources::new(models, sizes)?;
+        let (changes, view) = solve(&ground, &sources, &wanted(self, options)?, limits)?;
+        finish(&ground, &sources, (&changes, &view), limits)
+    }
+
+    /// The types of the inputs with symbols for open sizes.
+    fn open_types(&self, others: &[&Model], options: &DynamicOptions) -> Result<Vec<(Arc<str>, Type)>> {
+        for name in options.inputs.keys() {
+            self.input(name)?;
+        }
+        let mut names: Vec<(Vec<i64>, Arc<str>)> = Vec::new();
+        let mut types = Vec::new();
+        for (number, &id) in self.graph().inputs().iter().enumerate() {
+            let info = self.graph().value(id);
+            let Some(own) = sizes_of(info.declared.as_ref()) else { continue };
+            let dtype = info.declared.as_ref().and_then(Type::dtype);
+            if let Some(sizes) = options.inputs.get(&*info.name) {
+                if sizes.len() != own.len() {
+                    let what = format_args!("rank of input \"{}\"", name_in_message(&info.name));
+                    return Err(Error::mismatch(Kind::Usage, what, sizes.len(), own.len()));
+                }
+                types.push((info.name.clone(), Type::Tensor(dtype, Some(sizes.clone()))));
+                continue;
+            }
+            let each = others.iter().map(|other| {
+                let id = *other.graph().inputs().get(number)?;
+                sizes_of(other.graph().value(id).declared.as_ref()).filter(|sizes| sizes.len() == own.len())
+            });
+            let Some(all) = each.collect::<Option<Vec<_>>>() else { continue };
+            let size = |axis: usize| {
+                let numbers: Vec<_> = [own[axis]].into_iter().chain(all.iter().map(|of| of[axis])).collect();
+                if numbers.iter().all(|size| *size == own[axis]) {
+                    return DeclaredDim::Known(usize::try_from(own[axis]).unwrap_or_default());
+                }
+                let known = names.iter().find(|(other, _)| *other == numbers).map(|(_, name)| name.clone());
+                let name = known.unwrap_or_else(|| {
+                    let name: Arc<str> = format!("size{}", names.len()).into();
+                    names.push((numbers, name.clone()));
+                    name
+                });
+                DeclaredDim::Symbol((&*name).into())
+            };
+            let sizes: Vec<_> = (0..own.len()).map(size).collect();
+            if sizes.iter().any(|size| matches!(size, DeclaredDim::Symbol(_))) {
+                types.push((info.name.clone(), Type::Tensor(dtype, Some(sizes))));
+            }
+        }
+        if types.is_empty() {
+            let message = "no size is to be open: name one, or give exports of other sizes";
+            return Err(Error::new(Kind::Usage, message));
+        }
+        Ok(types)
+    }
+}
+
+/// The numbers of the symbols in a model that fixes them.
+fn sizes_in(model: &Model, types: &[(Arc<str>, Type)]) -> Result<HashMap<Arc<str>, i64>> {
+    let mut numbers: HashMap<Arc<str>, i64> = HashMap::new();
+    for (input, of) in types {
+        let Type::Tensor(_, Some(sizes)) = of else { continue };
+        let declared = model.graph().value(model.input(input)?).declared.as_ref();
+        let own = sizes_of(declared).filter(|own| own.len() == sizes.len()).ok_or_else(|| {
+            let what = format_args!("declared sizes of input \"{}\"", name_in_message(input));
+            let got = declared.map_or_else(|| "unknown".to_owned(), ToString::to_string);
+            Error::mismatch(Kind::Usage, what, got, "numbers, which are to be open")
+        })?;
+        for (axis, (size, &number)) in sizes.iter().zip(&own).enumerate() {
+            let what = || format!("size of axis {axis} of input \"{}\"", name_in_message(input));
+            match size {
+                DeclaredDim::Symbol(name) => {
+                    let known = *numbers.entry((&**name).into()).or_insert(number);
+                    if known != number {
+                        let wanted = format_args!("{known}, the size of \"{name}\" at another axis");
+                        return Err(Error::mismatch(Kind::Usage, what(), number, wanted));
+                    }
+                }
+                DeclaredDim::Known(len) if i64::try_from(*len) == Ok(number) => {}
+                other => {
+                    let wanted = format_args!("{number} as in the file, or a name");
+                    return Err(Error::mismatch(Kind::Usage, what(), other, wanted));
+                }
+            }
+        }
+    }
+    Ok(numbers)
+}
+
+/// The nodes that options name, and their texts.
+fn wanted(model: &Model, options: &DynamicOptions) -> Result<HashMap<usize, String>> {
+    let graph = model.graph();
+    let mut found = HashMap::new();
+    for (name, text) in &options.sizes {
+        let is_named = |node: &graph::Node| {
+            let first = node.outputs.first().copied().flatten();
+            *node.name == **name || first.is_some_and(|id| *graph.value(id).name == **name)
+        };
+        let Some(node) = graph.nodes().iter().position(is_named) else {
+            let known = graph.nodes().iter().map(|node| &*node.name).filter(|name| !name.is_empty());
+            return Err(Error::unknown("node", name, known));
+        };
+        found.insert(node, text.clone());
+    }
+    Ok(found)
+}
+
+/// The dynamic model, when it is shown to be its sources.
+fn finish(
+    ground: &Ground<'_>,
+    sources: &Sources<'_>,
+    (changes, view): (&Changes, &View),
+    limits: Limits,
+) -> Result<Dynamic> {
+    let model = ground.model;
+    let (mut edit, ..) = ground.edit(changes)?;
+    let (inference, graph) = (&view.inference, view.model.graph());
+    let telling = Telling::new(view.model.source(), inference.symbols(), &InferOptions::default());
+    for id in graph.ids() {
+        let info = graph.value(id);
+        let is_told = info.origin.is_node() && info.declared.is_some();
+        if !is_told {
+            continue;
+        }
+        let say = |dim| Some(telling.size(dim).unwrap_or(DeclaredDim::Unknown));
+        match merged(info, inference.fact(id), say) {
+            Some(of) => edit.types.push((info.name.clone(), of)),
+            None => _ = edit.gone.insert(info.name.clone()),
+        }
+    }
+    let made = model.source().apply(&edit)?;
+    let dynamic = model.with_source(made.clone());
+    if let Ok(path) = std::env::var("DYN_DEBUG") {
+        for (&(node, input), formula) in changes {
+            eprintln!("{} {input} {} -> {}", node_label(&model.graph().nodes()[node], node), before(sources, node, input), formula.text());
+        }
+        eprintln!("{:?}", model.save_edited(&made, path));
+    }
+    let checks = checked(&dynamic, (ground, sources, view), limits)?;
+    let after = dynamic.infer(&InferOptions::default())?;
+    let runs = after.conditions().iter().filter(|condition| condition.why == Why::Run);
+    let conditions = runs.map(|condition| condition.text.clone()).collect();
+    let nodes = model.graph().nodes();
+    let change = |(&(node, input), formula): (&(usize, usize), &formula::Formula)| SizeChange {
+        node: node_label(&nodes[node], node),
+        input,
+        before: before(sources, node, input),
+        after: formula.text(),
+    };
+    let changes = changes.iter().map(change).collect();
+    Ok(Dynamic { model: made, changes, conditions, checks })
+}
+
+/// Compares the dynamic model with its sources, and runs it elsewhere: what was shown.
+fn checked(
+    dynamic: &Model,
+    (ground, sources, view): (&Ground<'_>, &Sources<'_>, &View),
+    limits: Limits,
+) -> Result<Vec<String>> {
+    let mut checks = Vec::new();
+    let mut options = ProveOptions { limits: Some(limits), ..ProveOptions::default() };
+    options.time = limits.deadline.map_or(options.time, |end| end.saturating_duration_since(Instant::now()));
+    for (number, source) in sources.models.iter().enumerate() {
+        let how = verify::same_at_source(dynamic, source, &options)?;
+        checks.push(format!("at the sizes of model {}: the same, {how}", number + 1));
+    }
+    let mut ones: Vec<_> = ground.sizes.iter().filter(|(_, size)| **size == 1).map(|(name, _)| name).collect();
+    ones.sort_unstable();
+    for name in ones {
+        match verify::stacks(dynamic, &view.inference, ground.model, name, limits)? {
+            Some(true) => checks.push(format!("{name} = 3: the same as three runs of model 1")),
+            None => checks.push(format!("{name}: no run was compared")),
+            Some(false) => {
+                let message = format!("with {name} = 3, the dynamic model is not three runs of the model");
+                return Err(Error::new(Kind::Graph, message));
+            }
+        }
+    }
+    if let Some(text) = verify::runs_elsewhere(dynamic, &ground.sizes, limits)? {
+        checks.push(text);
+    }
+    Ok(checks)
+}
+
+/// A constant in words.
+fn before(sources: &Sources<'_>, node: usize, input: usize) -> String {
+    let Some(all) = sources.constants(node, input) else { return "computed".to_owned() };
+    let each: Vec<_> = all
+        .iter()
+        .map(|tensor| match formula::few_integers(tensor) {
+            Some(numbers) if tensor.shape().rank() == 0 => numbers[0].to_string(),
+            Some(numbers) => format!("{numbers:?}"),
+            None => format!("{}{}", tensor.dtype(), tensor.shape()),
+        })
+        .collect();
+    each.join(" and ")
+}

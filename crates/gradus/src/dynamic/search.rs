@@ -1,0 +1,301 @@
+//! The search for the constants that were sizes.
+//!
+//! Nodes are visited in order. A Reshape, a Resize and constants that differ between sources are
+//! given formulas where they are met; any other constant only where a condition of a node needs
+//! it, or a contradiction. A formula that is as likely as another is a choice, which is made again
+//! where a later node refutes it.
+
+use std::collections::{HashMap, HashSet};
+
+use gradus_core::graph::Origin;
+use gradus_core::{Error, Kind, Limits, Result};
+
+use super::candidates::Candidate;
+use super::formula::Formula;
+use super::sources::Sources;
+use super::view::{Changes, Ground, Hard, View};
+use gradus_engine::infer::node_label;
+
+/// A formula that was chosen among several that are as likely.
+#[derive(Clone, Debug)]
+pub(super) struct Choice {
+    pub(super) node: usize,
+    pub(super) input: usize,
+    pub(super) formula: Formula,
+    /// Formulas that are as likely, and after them those that are less so.
+    pub(super) others: Vec<Formula>,
+    /// The number of those that are as likely.
+    pub(super) tied: usize,
+}
+
+/// Formulas that are chosen, by node and input.
+pub(super) type Forced = HashMap<(usize, usize), Formula>;
+
+/// Something that no formula mends.
+#[derive(Clone, Debug)]
+pub(super) struct Unresolved {
+    pub(super) node: usize,
+    pub(super) text: String,
+}
+
+/// A search over the nodes.
+pub(super) struct Search<'s, 'm> {
+    pub(super) ground: &'s Ground<'m>,
+    pub(super) sources: &'s Sources<'m>,
+    pub(super) changes: Changes,
+    /// Formulas that the caller wants, by node, and those that are chosen.
+    pub(super) forced: (&'s HashMap<usize, String>, &'s Forced),
+    /// The place of each node in the order.
+    ranks: Vec<usize>,
+    pub(super) choices: Vec<Choice>,
+    pub(super) unresolved: Option<Unresolved>,
+    limits: Limits,
+}
+
+/// A candidate that was tried: whether it mends, conditions that remain, and the model with it.
+struct Tried {
+    hard: usize,
+    soft: usize,
+    view: View,
+    changes: Changes,
+}
+
+impl<'s, 'm> Search<'s, 'm> {
+    pub(super) fn new(
+        ground: &'s Ground<'m>,
+        sources: &'s Sources<'m>,
+        forced: (&'s HashMap<usize, String>, &'s Forced),
+        limits: Limits,
+    ) -> Search<'s, 'm> {
+        let graph = ground.model.graph();
+        let mut ranks = vec![0; graph.nodes().len()];
+        for (rank, &node) in graph.order().iter().enumerate() {
+            ranks[node] = rank;
+        }
+        Search {
+            ground,
+            sources,
+            changes: Changes::new(),
+            forced,
+            ranks,
+            choices: Vec::new(),
+            unresolved: None,
+            limits,
+        }
+    }
+
+    /// Visits the nodes; the model with all changes, as far as they reach.
+    ///
+    /// # Errors
+    /// [`gradus_core::Kind::Limit`] if the limits end it.
+    pub(super) fn run(&mut self) -> Result<View> {
+        let mut view = self.ground.view(&self.changes)?;
+        let order = self.ground.model.graph().order();
+        let mut at = 0;
+        // Each round makes a change, or goes on by a node.
+        let mut rounds = order.len().saturating_mul(16) + 64;
+        while at < order.len() && rounds > 0 {
+            rounds -= 1;
+            self.limits.check()?;
+            let node = order[at];
+            if view.node(node).is_none() {
+                at += 1;
+                continue;
+            }
+            match self.visit(&mut view, node)? {
+                Visited::Next => at += 1,
+                Visited::Changed(next, first) => {
+                    view = *next;
+                    at = self.ranks[first].min(at);
+                }
+                Visited::Stuck(text) => {
+                    self.unresolved = Some(Unresolved { node, text });
+                    return Ok(view);
+                }
+            }
+        }
+        Ok(view)
+    }
+
+    fn visit(&mut self, view: &mut View, node: usize) -> Result<Visited> {
+        if let Some(text) = self.forced.0.get(&node)
+            && let Some(changes) = self.asked(view, node, text)
+        {
+            self.changes = changes;
+            return Ok(Visited::Changed(Box::new(self.ground.view(&self.changes)?), node));
+        }
+        let proposal = self.proposal(view, node);
+        if !proposal.candidates.is_empty() {
+            if let Some((next, first)) = self.choose(view, node, proposal.candidates, None)? {
+                return Ok(Visited::Changed(Box::new(next), first));
+            }
+        }
+        if let Some(what) = proposal.required {
+            return Ok(Visited::Stuck(what));
+        }
+        if let Some(name) = self.sources.differing_attribute(node) {
+            return Ok(Visited::Stuck(format!("attribute {name}, which differs")));
+        }
+        let Some(hard) = view.hard.iter().find(|(at, _)| *at == node).map(|(_, hard)| hard.clone()) else {
+            return Ok(Visited::Next);
+        };
+        let causes = self.causes(view, node, &hard);
+        match self.choose(view, node, causes, Some(&hard))? {
+            Some((next, first)) => Ok(Visited::Changed(Box::new(next), first)),
+            None => Ok(Visited::Stuck(hard.text)),
+        }
+    }
+
+    /// Makes the change that leaves the fewest conditions at the node and before it; nothing if
+    /// none of them mends what is wrong there.
+    fn choose(
+        &mut self,
+        view: &View,
+        node: usize,
+        candidates: Vec<Candidate>,
+        wrong: Option<&Hard>,
+    ) -> Result<Option<(View, usize)>> {
+        let mends = wrong.is_some();
+        let wanted: Vec<_> = wrong.iter().flat_map(|hard| &hard.dims).collect();
+        let wanted: Vec<_> = wanted.iter().filter_map(|dim| view.text(self.ground, **dim)).collect();
+        let near = view.sizes_like(self.ground, node, &wanted);
+        let (hard, soft, unknown) = (self.hard_until(view, node), view.soft_until(self, node), view.unknown(node));
+        let mut best: Option<(usize, Tried)> = None;
+        let mut tied: Vec<usize> = Vec::new();
+        for (index, candidate) in candidates.iter().enumerate() {
+            self.limits.check()?;
+            let place = (candidate.node, candidate.input);
+            let debug = std::env::var("DYN_TRACE").is_ok();
+            let is_wanted = self.forced.0.get(&candidate.node).is_none_or(|text| candidate.formula.is(text));
+            let is_chosen = self.forced.1.get(&place).is_none_or(|formula| *formula == candidate.formula);
+            if !is_wanted || !is_chosen {
+                continue;
+            }
+            if best.as_ref().is_some_and(|(first, tried)| {
+                let is_clean = tried.soft <= soft && (!mends || tried.hard < hard);
+                is_clean && !candidate.divided && candidate.tier > candidates[*first].tier
+            }) {
+                break;
+            }
+            let mut changes = self.changes.clone();
+            changes.insert(place, candidate.formula.clone());
+            let Ok(next) = self.ground.view(&changes) else { continue };
+            let tried = Tried {
+                hard: self.hard_until(&next, node),
+                soft: next.soft_until(self, node),
+                view: next,
+                changes,
+            };
+            if debug {
+                eprintln!("at {} try {} {} {} tier {}: hard {} -> {} soft {} -> {} unknown {} -> {}", self.label(node), self.label(candidate.node), candidate.input, candidate.formula.text(), candidate.tier, hard, tried.hard, soft, tried.soft, unknown, tried.view.unknown(node));
+                for (at, of) in &tried.view.hard { if self.ranks[*at] <= self.ranks[node] { eprintln!("      {} {}", self.label(*at), of.text); } }
+            }
+            // What is wrong may move to an earlier node, where another constant is given a formula.
+            let moves = || !tried.view.is_hard(node) && tried.hard == hard;
+            let nears = || tried.hard == hard && tried.view.sizes_like(self.ground, node, &wanted) > near;
+            let is_mended =
+                if mends { tried.hard < hard || nears() || moves() } else { tried.hard <= hard };
+            if !is_mended || tried.view.unknown(node) > unknown {
+                continue;
+            }
+            match &best {
+                Some((_, other)) if (other.hard, other.soft) < (tried.hard, tried.soft) => {}
+                Some((first, other)) if (other.hard, other.soft) == (tried.hard, tried.soft) => {
+                    let other = &candidates[*first];
+                    if (other.node, other.input) == place && (other.tier == candidate.tier || candidate.divided) {
+                        tied.push(index);
+                    }
+                }
+                _ => {
+                    tied.clear();
+                    best = Some((index, tried));
+                }
+            }
+            // A shape that follows from its axes needs no other to be tried.
+            if !mends && !candidate.divided && best.as_ref().is_some_and(|(_, tried)| tried.soft <= soft) {
+                break;
+            }
+        }
+        let Some((index, tried)) = best else { return Ok(None) };
+        let chosen = &candidates[index];
+        // Less likely shapes of a Reshape are tried where a later node refutes this one.
+        let less = (0..candidates.len()).filter(|other| !mends && *other != index && !tied.contains(other));
+        let others: Vec<_> =
+            tied.iter().copied().chain(less).map(|other| candidates[other].formula.clone()).collect();
+        let is_forced = self.forced.1.contains_key(&(chosen.node, chosen.input));
+        if !others.is_empty() && !is_forced {
+            let (node, input, formula) = (chosen.node, chosen.input, chosen.formula.clone());
+            self.choices.push(Choice { node, input, formula, others, tied: tied.len() });
+        }
+        self.changes = tried.changes;
+        Ok(Some((tried.view, chosen.node)))
+    }
+
+    /// Refuses numbers that are sizes by chance or by meaning, where nothing tells which.
+    ///
+    /// # Errors
+    /// [`Kind::Graph`] with the first of them.
+    pub(super) fn refuse_alike(&self, view: &mut View) -> Result<()> {
+        for &node in self.ground.model.graph().order() {
+            let Some((input, number, text)) = self.alike(view, node) else { continue };
+            let label = self.label(node);
+            let message = format!(
+                "input {input} of {label} may be {number} or {text}: choose one with --size, or give exports of other sizes"
+            );
+            return Err(Error::new(Kind::Graph, message));
+        }
+        Ok(())
+    }
+
+    /// Conditions at a node and before it that only the sizes of the file meet.
+    fn hard_until(&self, view: &View, node: usize) -> usize {
+        view.hard.iter().filter(|(at, _)| self.ranks[*at] <= self.ranks[node]).count()
+    }
+
+    /// Returns true if a node comes before another, or is that.
+    pub(super) fn is_until(&self, at: usize, node: usize) -> bool {
+        self.ranks[at] <= self.ranks[node]
+    }
+
+    /// The nodes that a node depends on, and itself.
+    pub(super) fn above(&self, node: usize) -> HashSet<usize> {
+        let graph = self.ground.model.graph();
+        let (mut open, mut found) = (vec![node], HashSet::from([node]));
+        while let Some(node) = open.pop() {
+            for id in graph.nodes()[node].needs() {
+                if let Origin::Node(before, _) = graph.value(id).origin
+                    && found.insert(before)
+                {
+                    open.push(before);
+                }
+            }
+        }
+        found
+    }
+
+    /// A node of the model that was read, in words.
+    pub(super) fn label(&self, node: usize) -> String {
+        node_label(&self.ground.model.graph().nodes()[node], node)
+    }
+}
+
+/// What became of a visit.
+enum Visited {
+    Next,
+    /// The model with a change, and the node that it is of.
+    Changed(Box<View>, usize),
+    /// What is wrong, which nothing mends.
+    Stuck(String),
+}
+
+impl View {
+    /// Other conditions of sizes at a node and before it.
+    fn soft_until(&self, search: &Search<'_, '_>, node: usize) -> usize {
+        self.soft.iter().filter(|at| search.is_until(**at, node)).count()
+    }
+
+    /// Returns true if a node has a condition that only the sizes of the file meet.
+    pub(super) fn is_hard(&self, node: usize) -> bool {
+        self.hard.iter().any(|(at, _)| *at == node)
+    }
+}

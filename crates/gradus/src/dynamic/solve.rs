@@ -1,0 +1,98 @@
+//! The search with choices that are made again, and what is refused.
+
+use std::collections::HashMap;
+
+use gradus_core::{Error, Kind, Limits, Result};
+
+use super::formula::Formula;
+use super::search::{Choice, Forced, Search, Unresolved};
+use super::sources::Sources;
+use super::view::{Changes, Ground, View};
+
+/// Maximum number of searches that make a choice again.
+const MAX_SEARCHES: usize = 64;
+
+/// Finds the formulas of all constants that were sizes.
+///
+/// # Errors
+/// [`Kind::Graph`] if a node takes no size but that of the file, or if several formulas fit as
+/// well; [`Kind::Limit`] if the limits end the search.
+pub(super) fn solve(
+    ground: &Ground<'_>,
+    sources: &Sources<'_>,
+    wanted: &HashMap<usize, String>,
+    limits: Limits,
+) -> Result<(Changes, View)> {
+    let mut forced = Forced::new();
+    let mut open: Vec<(Choice, usize)> = Vec::new();
+    let mut first: Option<Error> = None;
+    for _ in 0..MAX_SEARCHES {
+        let mut search = Search::new(ground, sources, (wanted, &forced), limits);
+        let mut view = search.run()?;
+        let Some(unresolved) = search.unresolved.take() else {
+            search.refuse_alike(&mut view)?;
+            let Search { changes, choices, .. } = search;
+            let left = choices.into_iter().map(|choice| (choice, 0)).chain(open);
+            refuse_ambiguous(ground, sources, (wanted, &forced), left.collect(), limits)?;
+            return Ok((changes, view));
+        };
+        first.get_or_insert_with(|| refused(&search, &unresolved));
+        let above = search.above(unresolved.node);
+        let choices = std::mem::take(&mut search.choices).into_iter();
+        open.extend(choices.filter(|choice| above.contains(&choice.node)).map(|choice| (choice, 0)));
+        while let Some((choice, next)) = open.last_mut() {
+            let place = (choice.node, choice.input);
+            if let Some(formula) = choice.others.get(*next) {
+                forced.insert(place, formula.clone());
+                *next += 1;
+                break;
+            }
+            forced.remove(&place);
+            open.pop();
+        }
+        if open.is_empty() {
+            break;
+        }
+    }
+    Err(first.unwrap_or_else(|| Error::new(Kind::Graph, "no formulas fit")))
+}
+
+fn refused(search: &Search<'_, '_>, unresolved: &Unresolved) -> Error {
+    let message = format!("the sizes stay fixed by {}: {}", search.label(unresolved.node), unresolved.text);
+    Error::new(Kind::Graph, message)
+}
+
+/// Refuses choices whose other formulas no node refutes.
+fn refuse_ambiguous(
+    ground: &Ground<'_>,
+    sources: &Sources<'_>,
+    (wanted, forced): (&HashMap<usize, String>, &Forced),
+    choices: Vec<(Choice, usize)>,
+    limits: Limits,
+) -> Result<()> {
+    for (choice, next) in choices {
+        let place = (choice.node, choice.input);
+        let mut fitting: Vec<&Formula> = vec![forced.get(&place).unwrap_or(&choice.formula)];
+        for other in choice.others[..choice.tied].iter().skip(next) {
+            let mut forced = forced.clone();
+            forced.insert(place, other.clone());
+            let mut search = Search::new(ground, sources, (wanted, &forced), limits);
+            search.run()?;
+            if search.unresolved.is_none() {
+                fitting.push(other);
+            }
+        }
+        if fitting.len() > 1 {
+            let search = Search::new(ground, sources, (wanted, forced), limits);
+            let texts: Vec<_> = fitting.iter().map(|formula| formula.text()).collect();
+            let message = format!(
+                "input {} of {} may be {}: choose one with --size, or give exports of other sizes",
+                choice.input,
+                search.label(choice.node),
+                texts.join(" or ")
+            );
+            return Err(Error::new(Kind::Graph, message));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,254 @@
+//! Tables whose elements follow from their index, found in constants.
+//!
+//! | pattern | elements | nodes |
+//! |---|---|---|
+//! | affine | a base, plus a step at each place of an axis; no step repeats the base | `Range`, `Mul`, `Add`, `Expand` |
+//! | band | one number up to a diagonal, another behind it | `Range`, `Less`, `Where` |
+//! | prefix | the first elements of the longest table | `Slice` |
+
+use std::sync::Arc;
+
+use gradus_core::convert::{Rules, i64_of};
+use gradus_core::{DType, Number, Shape, Tensor};
+
+/// A table whose size is open along some axes.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Table {
+    /// The open axes and their sizes.
+    pub(super) axes: Vec<(usize, Arc<str>)>,
+    pub(super) pattern: Pattern,
+}
+
+/// How elements follow from their index.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Pattern {
+    /// The base has one element along open axes, and so has the step of each of these axes; an axis
+    /// without steps repeats the base.
+    Affine { base: Tensor, steps: Vec<Option<Tensor>> },
+    /// One element up to the diagonal that is `above` columns right of the main one, another behind.
+    Band { rank: usize, above: i64, within: Tensor, beyond: Tensor },
+    /// The first elements of a table.
+    Prefix(Tensor),
+}
+
+impl Table {
+    /// The formula in words.
+    pub(super) fn text(&self) -> String {
+        let axes: Vec<_> = self.axes.iter().map(|(axis, size)| format!("axis {axis} of {size}")).collect();
+        let how = match &self.pattern {
+            Pattern::Affine { steps, .. } if steps.iter().all(Option::is_none) => "one slice, repeated",
+            Pattern::Affine { .. } => "equal steps",
+            Pattern::Band { .. } => "two numbers, parted by a diagonal",
+            Pattern::Prefix(_) => "the first elements of the longest table",
+        };
+        format!("{how}, {}", axes.join(", "))
+    }
+}
+
+/// Maximum number of elements of a table that is looked at.
+const MAX_ELEMENTS: usize = 1 << 22;
+
+/// The patterns that all these tables have, the simplest first: one of each source, open along the
+/// same axes, whose sizes are given as texts.
+pub(super) fn patterns(tables: &[Tensor], axes: &[(usize, Arc<str>)]) -> Vec<Table> {
+    let Some(first) = tables.first() else { return Vec::new() };
+    let open: Vec<_> = axes.iter().map(|(axis, _)| *axis).collect();
+    let rank = first.shape().rank();
+    let alike = |table: &Tensor| {
+        let (own, others) = (table.shape().dims(), first.shape().dims());
+        own.len() == rank
+            && table.dtype() == first.dtype()
+            && (0..rank).all(|axis| open.contains(&axis) || own[axis] == others[axis])
+            && (1..=MAX_ELEMENTS).contains(&table.len())
+    };
+    if !tables.iter().all(alike) {
+        return Vec::new();
+    }
+    let found = [affine(tables, &open), band(tables, &open), prefix(tables)];
+    found.into_iter().flatten().map(|pattern| Table { axes: axes.to_vec(), pattern }).collect()
+}
+
+/// The elements as numbers, where doubles hold them exactly.
+fn numbers(table: &Tensor) -> Option<Vec<f64>> {
+    let exact = |number| match number {
+        Number::Int(value) => {
+            let value = i64::try_from(value).ok().filter(|value| value.unsigned_abs() < 1 << 53)?;
+            #[expect(clippy::cast_precision_loss, reason = "it is below 2^53")]
+            Some(value as f64)
+        }
+        Number::Float(value) => (!value.is_nan()).then_some(value),
+        _ => None,
+    };
+    table.numbers().ok()?.map(exact).collect()
+}
+
+/// The index of an element along each axis.
+fn index(mut place: usize, dims: &[usize]) -> Vec<usize> {
+    let mut index = vec![0; dims.len()];
+    for (axis, &len) in dims.iter().enumerate().rev() {
+        index[axis] = place % len;
+        place /= len;
+    }
+    index
+}
+
+fn as_float(count: usize) -> f64 {
+    f64::from(u32::try_from(count).unwrap_or(u32::MAX))
+}
+
+fn affine(tables: &[Tensor], open: &[usize]) -> Option<Pattern> {
+    // The longest table along each axis tells its steps; all tables are then compared with them.
+    let small: Vec<_> = {
+        let dims = tables.first()?.shape().dims();
+        (0..dims.len()).map(|axis| if open.contains(&axis) { 1 } else { dims[axis] }).collect()
+    };
+    let small = Shape::new(small).ok()?;
+    let at = |table: &Tensor, moved: Option<usize>| {
+        let strides = table.shape().strides();
+        let places: Vec<usize> = (0..small.len())
+            .map(|place| {
+                let closed = index(place, small.dims());
+                let first: usize = closed.iter().zip(&strides).map(|(index, by)| index * by).sum();
+                first + moved.map_or(0, |axis| strides[axis])
+            })
+            .collect();
+        table.picked(small.clone(), &places, &gradus_core::Limits::default()).ok()
+    };
+    let base = at(tables.first()?, None)?;
+    let first = numbers(&base)?;
+    let mut steps: Vec<Vec<f64>> = Vec::new();
+    for &axis in open {
+        let longest = tables.iter().max_by_key(|table| table.shape().dims()[axis])?;
+        steps.push(match longest.shape().dims()[axis] {
+            0 | 1 => vec![0.0; first.len()],
+            _ => {
+                let (from, to) = (numbers(&at(longest, None)?)?, numbers(&at(longest, Some(axis))?)?);
+                // Infinite elements repeat.
+                from.iter().zip(&to).map(|(from, to)| if from == to { 0.0 } else { to - from }).collect()
+            }
+        });
+    }
+    let strides = small.strides();
+    let fits = |table: &Tensor| {
+        let wanted = |place: usize| {
+            let index = index(place, table.shape().dims());
+            let closed = (0..index.len()).filter(|axis| !open.contains(axis));
+            let at: usize = closed.map(|axis| index[axis] * strides[axis]).sum();
+            let moved = steps.iter().zip(open).filter(|(steps, _)| steps[at] != 0.0);
+            moved.fold(first[at], |sum, (steps, &axis)| sum + steps[at] * as_float(index[axis]))
+        };
+        Some(numbers(table)?.iter().enumerate().all(|(place, own)| *own == wanted(place)))
+    };
+    if !tables.iter().all(|table| fits(table) == Some(true)) {
+        return None;
+    }
+    let step = |steps: Vec<f64>| {
+        if steps.iter().all(|step| *step == 0.0) {
+            return Some(None);
+        }
+        let dtype = base.dtype();
+        let steps = steps.into_iter().map(Number::Float);
+        // Steps of numbers without a sign, and of truth values, are not computed.
+        let counts = dtype.is_float() || matches!(dtype, DType::I64 | DType::I32);
+        counts.then(|| Tensor::from_numbers(dtype, small.clone(), steps, Rules::IEEE).ok()).flatten().map(Some)
+    };
+    let steps = steps.into_iter().map(step).collect::<Option<Vec<_>>>()?;
+    Some(Pattern::Affine { base, steps })
+}
+
+fn band(tables: &[Tensor], open: &[usize]) -> Option<Pattern> {
+    let &[row, column] = open else { return None };
+    let mut found: Option<(i64, f64, f64)> = None;
+    for table in tables {
+        let (dims, all) = (table.shape().dims(), numbers(table)?);
+        if (0..dims.len()).any(|axis| axis != row && axis != column && dims[axis] != 1) {
+            return None;
+        }
+        let (rows, columns) = (dims[row], dims[column]);
+        // The axes are in order, so rows follow each other.
+        let at = |i: usize, j: usize| all[i * columns + j];
+        let (within, beyond) = (at(rows - 1, 0), at(0, columns - 1));
+        let own = (0..columns).take_while(|&j| at(0, j) == within).count();
+        let above = i64_of(own) - 1;
+        let inside = |i: usize, j: usize| i64_of(j) <= i64_of(i) + above;
+        let is_band = (0..rows)
+            .all(|i| (0..columns).all(|j| at(i, j) == if inside(i, j) { within } else { beyond }));
+        let own = (above, within, beyond);
+        if within == beyond || !is_band || found.is_some_and(|found| found != own) || row > column {
+            return None;
+        }
+        found = Some(own);
+    }
+    let (above, within, beyond) = found?;
+    let table = tables.first()?;
+    let one = |wanted: f64| {
+        let place = numbers(table)?.iter().position(|number| *number == wanted)?;
+        table.picked(Shape::new([]).ok()?, &[place], &gradus_core::Limits::default()).ok()
+    };
+    let rank = table.shape().rank();
+    Some(Pattern::Band { rank, above, within: one(within)?, beyond: one(beyond)? })
+}
+
+fn prefix(tables: &[Tensor]) -> Option<Pattern> {
+    let longest = tables.iter().max_by_key(|table| table.len())?;
+    // One table says nothing of where others begin.
+    if tables.iter().all(|table| table.shape() == longest.shape()) {
+        return None;
+    }
+    let (dims, strides) = (longest.shape().dims(), longest.shape().strides());
+    let (all, bytes) = (longest.bytes()?, longest.dtype().bits() / 8);
+    if bytes == 0 || longest.dtype().bits() % 8 != 0 {
+        return None;
+    }
+    let begins = |table: &Tensor| {
+        let own = table.bytes()?;
+        let within = table.shape().dims().iter().zip(dims).all(|(own, all)| own <= all);
+        let same = |place: usize| {
+            let at: usize =
+                index(place, table.shape().dims()).iter().zip(&strides).map(|(index, by)| index * by).sum();
+            own[place * bytes..][..bytes] == all[at * bytes..][..bytes]
+        };
+        (within && (0..table.len()).all(same)).then_some(())
+    };
+    tables.iter().try_for_each(begins)?;
+    Some(Pattern::Prefix(longest.clone()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(dims: &[usize], of: impl Fn(&[usize]) -> i64) -> Tensor {
+        let shape = Shape::new(dims).unwrap();
+        let all = (0..shape.len()).map(|place| of(&index(place, dims))).collect::<Vec<_>>();
+        Tensor::from_vec(shape, all).unwrap()
+    }
+
+    fn found(tables: &[Tensor], open: &[usize]) -> Vec<String> {
+        let axes: Vec<_> = open.iter().map(|axis| (*axis, Arc::from("s"))).collect();
+        let how = |table: &Table| match &table.pattern {
+            Pattern::Affine { steps, .. } => {
+                let step = |of: &Option<Tensor>| of.as_ref().map_or(0, |of| of.to_i64().unwrap()[0]);
+                format!("affine {:?}", steps.iter().map(step).collect::<Vec<_>>())
+            }
+            Pattern::Band { above, .. } => format!("band {above}"),
+            Pattern::Prefix(whole) => format!("prefix of {}", whole.len()),
+        };
+        patterns(tables, &axes).iter().map(how).collect()
+    }
+
+    #[test]
+    fn patterns_are_those_of_all_tables() {
+        let line = |len: usize| table(&[1, len], |at| i64::try_from(at[1]).unwrap());
+        let band = |len: usize| table(&[len, len], |at| i64::from(at[1] > at[0]));
+        let odd = |len: usize| table(&[len, 2], |at| i64::try_from(at[0] * at[0] + at[1]).unwrap());
+        assert_eq!(found(&[line(4)], &[1]), ["affine [1]"]);
+        assert_eq!(found(&[table(&[2, 3], |_| 7)], &[0, 1]), ["affine [0, 0]"]);
+        assert_eq!(found(&[table(&[2, 3], |at| i64::try_from(at[1] * 5).unwrap())], &[0]), ["affine [0]"]);
+        assert_eq!(found(&[band(4)], &[0, 1]), ["band 0"]);
+        assert_eq!(found(&[band(4), band(6)], &[0, 1]), ["band 0"]);
+        assert_eq!(found(&[odd(4)], &[0]), [""; 0]);
+        assert_eq!(found(&[odd(4), odd(6)], &[0]), ["prefix of 12"]);
+        assert_eq!(found(&[odd(4), line(6)], &[0]), [""; 0]);
+    }
+}
