@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import onnxruntime as ort
+from onnxruntime.capi.onnxruntime_pybind11_state import Fail, InvalidArgument, RuntimeException
 
 KINDS = ("batch", "all", "two", "three")
 
@@ -39,7 +40,7 @@ def run(path, store, kind):
         wanted = store[f"{kind}/{number}/out"]
         try:
             got = session.run(None, inputs)[0]
-        except Exception:
+        except (Fail, InvalidArgument, RuntimeException):
             found["fails"] += 1
             continue
         near = got.shape == wanted.shape and np.allclose(got, wanted, rtol=1e-3, atol=1e-4)
@@ -79,7 +80,7 @@ def main():
             out.unlink(missing_ok=True)
             command = "edit" if len(models) == 1 else "generalize"
             line = [args.gradus, command, *map(str, models), "-o", str(out), *sizes(net, kind)]
-            ran = subprocess.run(line, capture_output=True, text=True)
+            ran = subprocess.run(line, capture_output=True, text=True, check=False)
             if ran.returncode != 0:
                 said = (ran.stderr + ran.stdout).strip().splitlines()
                 verdict, said = "refused", next((s for s in said if "error" in s), said[:1])

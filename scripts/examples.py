@@ -89,6 +89,21 @@ def baked_onnx() -> bytes:
     return model(helper.make_graph(nodes, "baked", inputs, outputs, [target]), 17, 8)
 
 
+def fixed_onnx(batch: int, seq: int) -> bytes:
+    """What exporters make of `(x + positions).view(batch, seq, 2, 4)` at fixed sizes: the positions are a table."""
+    nodes = [
+        helper.make_node("Add", ["x", "positions"], ["placed"], name="place"),
+        helper.make_node("Reshape", ["placed", "target"], ["y"], name="view"),
+    ]
+    positions = [float(number) for number in range(seq)]
+    constants = [
+        helper.make_tensor("positions", FLOAT, [1, seq, 1], positions),
+        helper.make_tensor("target", INT64, [4], [batch, seq, 2, 4]),
+    ]
+    inputs, outputs = [value("x", FLOAT, [batch, seq, 8])], [value("y", FLOAT, [batch, seq, 2, 4])]
+    return model(helper.make_graph(nodes, "fixed", inputs, outputs, constants), 17, 8)
+
+
 def loop_onnx() -> bytes:
     """A loop that carries two values and scans one: Fibonacci numbers."""
     body = helper.make_graph(
@@ -197,6 +212,8 @@ def files() -> dict[str, bytes]:
         "range.onnx": range_onnx(),
         "positions.onnx": positions_onnx(),
         "baked.onnx": baked_onnx(),
+        "fixed_1x4.onnx": fixed_onnx(1, 4),
+        "fixed_2x6.onnx": fixed_onnx(2, 6),
         "heads.onnx": heads_onnx(),
         "loop.onnx": loop_onnx(),
         "function.onnx": function_onnx(),

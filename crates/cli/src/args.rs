@@ -18,7 +18,7 @@ use crate::output::{self, Verbosity};
 use names::{Named, any, command_names, shell, shells, subjects};
 
 pub(crate) use dims::{Dialect, Dim};
-pub(crate) use edits::{EditArgs, JoinArgs, SplitArgs};
+pub(crate) use edits::{EditArgs, GeneralizeArgs, JoinArgs, SplitArgs};
 pub(crate) use lint::{FailOn, LintArgs, LintForm};
 pub(crate) use models::{
     CheckArgs, CostArgs, Devices, Diagram, DiffArgs, Emit, FleetArgs, GraphArgs, Infer, Ops, ProveArgs,
@@ -90,6 +90,7 @@ pub(crate) enum Command {
     Fold(FoldArgs),
     Convert(ConvertArgs),
     Edit(EditArgs),
+    Generalize(GeneralizeArgs),
     Join(JoinArgs),
     Split(SplitArgs),
     Show(Show),
@@ -131,6 +132,7 @@ impl Args {
             Command::Fold(fold) => fold.json,
             Command::Convert(convert) => convert.json,
             Command::Edit(edit) => edit.json,
+            Command::Generalize(generalize) => generalize.json,
             Command::Join(join) => join.json,
             Command::Split(split) => split.json,
             Command::Show(show) => show.json,

@@ -1,6 +1,7 @@
 //! Edits of models, as Python gives them.
 
 use gradus::convert::usize_of_i64;
+use gradus::dynamic::DynamicOptions;
 use gradus::edit::{Edit, Editor, Scaling};
 use gradus::{Error, Kind};
 use pyo3::prelude::*;
@@ -37,6 +38,10 @@ pub(crate) fn apply(editor: &mut Editor, (kind, name, rest): GivenEdit<'_>) -> P
             Edit::Default { input: name, value }
         }
         "input_shape" => Edit::InputShape { input: name, sizes: sizes(Some(&rest))?.unwrap_or_default() },
+        "dynamic" => {
+            let (shapes, given): (Vec<(String, Bound<'_, PyAny>)>, Vec<(String, String)>) = rest.extract()?;
+            Edit::Dynamic(Box::new(dynamic(shapes, given)?))
+        }
         "dim" => {
             let number: i64 = rest.extract()?;
             let wrong = || mismatch(Kind::Usage, format!("dimension \"{name}\""), number, "at least 0");
@@ -59,4 +64,17 @@ pub(crate) fn apply(editor: &mut Editor, (kind, name, rest): GivenEdit<'_>) -> P
         _ => return Err(Error::new(Kind::Internal, format!("no edit {kind}"))).or_raise(),
     };
     editor.apply(&edit).or_raise()
+}
+
+/// Options of models whose sizes are open, from the sizes of inputs and of nodes.
+pub(crate) fn dynamic(
+    shapes: Vec<(String, Bound<'_, PyAny>)>,
+    given: Vec<(String, String)>,
+) -> PyResult<DynamicOptions> {
+    let mut options = DynamicOptions::default();
+    for (input, shape) in shapes {
+        options.inputs.insert(input, sizes(Some(&shape))?.unwrap_or_default());
+    }
+    options.sizes.extend(given);
+    Ok(options)
 }

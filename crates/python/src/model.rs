@@ -453,6 +453,28 @@ impl Model {
         Ok((self.made(after), notes, conditions))
     }
 
+    /// The model for all sizes of this and other models, what was done, and its conditions.
+    #[allow(clippy::type_complexity, reason = "lists of pairs")]
+    fn _generalize<'py>(
+        &self,
+        py: Python<'py>,
+        others: Vec<PyRef<'py, Model>>,
+        shapes: Vec<(String, Bound<'py, PyAny>)>,
+        sizes: Vec<(String, String)>,
+        limits: GivenLimits,
+    ) -> PyResult<(Model, Vec<String>, Vec<(String, String)>)> {
+        let options = crate::edit::dynamic(shapes, sizes)?;
+        let model = self.within(&limits)?;
+        let others: Vec<_> = others.iter().map(|other| other.native().clone()).collect();
+        let made = engine(py, || {
+            let dynamic = model.generalize(&others.iter().collect::<Vec<_>>(), &options)?;
+            Ok((model.edited(&dynamic.model)?, dynamic))
+        });
+        let (after, dynamic) = made.or_raise()?;
+        let conditions = dynamic.conditions.iter().map(|text| (String::new(), text.clone())).collect();
+        Ok((self.made(after), dynamic.notes(), conditions))
+    }
+
     /// The joined model, and what was done.
     fn _join(
         &self,

@@ -1,4 +1,4 @@
-//! The arguments of `gradus edit`, `gradus join` and `gradus split`.
+//! The arguments of `gradus edit`, `gradus generalize`, `gradus join` and `gradus split`.
 
 use std::path::PathBuf;
 
@@ -59,6 +59,15 @@ pub(crate) struct EditArgs {
     #[arg(long = "no-default", value_name = "NAME")]
     pub(crate) no_defaults: Vec<String>,
 
+    /// Open sizes of an input, and of all that depends on them: numbers stay, names are open.
+    /// Constants that were sizes become expressions of them (docs/how-to/make-dynamic.md).
+    #[arg(long = "dynamic", value_name = "NAME=DIM,…")]
+    pub(crate) dynamic: Vec<String>,
+
+    /// With --dynamic, say what a number of a node is, where several sizes fit: NODE=h//8.
+    #[arg(long = "size", value_name = "NODE=SIZE", requires = "dynamic")]
+    pub(crate) sizes: Vec<String>,
+
     /// Let an input have another element type, with a Cast behind it; `scale` and `offset`, numbers,
     /// fractions or a list for the channels, make images of bytes what the model reads:
     /// `x=uint8,scale=1/255`.
@@ -111,6 +120,42 @@ pub(crate) struct EditArgs {
 
     #[command(flatten)]
     pub(crate) shapes: ShapeArgs,
+
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+}
+
+/// Make a model for all sizes of exports of one network that differ in sizes.
+///
+/// The models are aligned node by node. Constants that differ become expressions of the sizes of
+/// inputs, tables become formulas. The result is proved, or compared by runs, to be each model at
+/// its sizes; otherwise nothing is written. Sizes that differ in the same way are one size.
+#[derive(Debug, ClapArgs)]
+#[command(
+    after_help = "Examples:
+  gradus generalize examples/fixed_1x4.onnx examples/fixed_2x6.onnx -o open.onnx
+  gradus generalize examples/fixed_1x4.onnx examples/fixed_2x6.onnx -o open.onnx --dynamic x=batch,seq,8 --json"
+)]
+pub(crate) struct GeneralizeArgs {
+    /// The models: ONNX files, two or more.
+    #[arg(value_name = "MODEL", num_args = 2.., required = true)]
+    pub(crate) models: Vec<PathBuf>,
+
+    /// The file to write, or a folder.
+    #[arg(short, long, value_name = "FILE|DIR")]
+    pub(crate) output: PathBuf,
+
+    /// Name the sizes of an input: numbers stay, names are open.
+    #[arg(long = "dynamic", value_name = "NAME=DIM,…")]
+    pub(crate) dynamic: Vec<String>,
+
+    /// Say what a number of a node is, where several sizes fit: NODE=h//8.
+    #[arg(long = "size", value_name = "NODE=SIZE")]
+    pub(crate) sizes: Vec<String>,
+
+    /// Print JSON (docs/json.md).
+    #[arg(long)]
+    pub(crate) json: bool,
 
     #[command(flatten)]
     pub(crate) limits: LimitArgs,

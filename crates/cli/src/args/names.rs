@@ -91,6 +91,7 @@ pub(super) fn command_names() -> Vec<&'static str> {
         "fold",
         "convert",
         "edit",
+        "generalize",
         "join",
         "split",
         "show",

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use gradus::convert::usize_of_i64;
+use gradus::dynamic::DynamicOptions;
 use gradus::edit::{Edit, Edited, Editor, Scaling};
 use gradus::graph::{Standard, Type};
 use gradus::infer::InputFact;
@@ -130,7 +131,7 @@ fn edited(args: &args::EditArgs, model: &Model) -> Result<Edited, Failure> {
     Ok(editor.finish()?)
 }
 
-/// Applies `--input-shape` and `--dim`.
+/// Applies `--input-shape`, `--dynamic` and `--dim`.
 fn sizes(args: &args::EditArgs, editor: &mut Editor) -> Result<(), Failure> {
     let mut shapes: Vec<_> = given::shapes(&args.shapes.input_shapes)?.into_iter().collect();
     shapes.sort_by(|(a, _), (b, _)| a.cmp(b));
@@ -138,6 +139,10 @@ fn sizes(args: &args::EditArgs, editor: &mut Editor) -> Result<(), Failure> {
         if let InputFact::Type(Type::Tensor(_, Some(sizes))) = of {
             editor.apply(&Edit::InputShape { input, sizes })?;
         }
+    }
+    if !args.dynamic.is_empty() {
+        let options = dynamic(&args.dynamic, &args.sizes)?;
+        editor.apply(&Edit::Dynamic(Box::new(options)))?;
     }
     let mut dims: Vec<_> = given::dims(&args.shapes.dims)?.into_iter().collect();
     dims.sort();
@@ -148,6 +153,21 @@ fn sizes(args: &args::EditArgs, editor: &mut Editor) -> Result<(), Failure> {
         editor.apply(&Edit::Dim { name, size })?;
     }
     Ok(())
+}
+
+/// The options that `--dynamic` and `--size` say.
+pub(super) fn dynamic(shapes: &[String], sizes: &[String]) -> Result<DynamicOptions, Error> {
+    let mut options = DynamicOptions::default();
+    for (input, of) in given::shapes(shapes)? {
+        if let InputFact::Type(Type::Tensor(_, Some(sizes))) = of {
+            options.inputs.insert(input, sizes);
+        }
+    }
+    for text in sizes {
+        let (node, size) = pair("--size", text, "NODE=SIZE")?;
+        options.sizes.insert(node, size);
+    }
+    Ok(options)
 }
 
 /// Applies `--input-type`, `--output-type` and `--layout`.

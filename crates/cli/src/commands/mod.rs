@@ -10,6 +10,7 @@ mod dim;
 mod edit;
 mod fleet;
 mod fold;
+mod generalize;
 mod given;
 mod graph;
 pub(crate) mod help;
@@ -53,6 +54,7 @@ pub(crate) fn run(args: &Args, runtime: FindRuntime) -> Result<(), Failure> {
         Command::Fold(args) => fold::fold(args),
         Command::Convert(args) => convert::convert(args),
         Command::Edit(args) => edit::edit(args),
+        Command::Generalize(args) => generalize::generalize(args),
         Command::Join(args) => join::join(args),
         Command::Split(args) => split::split(args),
         Command::Show(args) => show::show(args),

@@ -84,6 +84,17 @@ pub struct Dynamic {
     pub checks: Vec<String>,
 }
 
+impl Dynamic {
+    /// What was changed and how it was compared, a line each.
+    pub fn notes(&self) -> Vec<String> {
+        let change = |change: &SizeChange| {
+            let SizeChange { node, input, before, after } = change;
+            format!("input {input} of {node}: {before} became {after}")
+        };
+        self.changes.iter().map(change).chain(self.checks.iter().cloned()).collect()
+    }
+}
+
 /// A formula in the place of a constant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -111,12 +122,13 @@ impl Model {
     /// use gradus::Model;
     /// use gradus::dynamic::DynamicOptions;
     /// use gradus::graph::DeclaredDim;
-    /// let model = Model::open("../../examples/fixed.onnx")?;
+    /// let model = Model::open("../../examples/baked.onnx")?;
     /// let mut options = DynamicOptions::default();
-    /// let sizes = vec![DeclaredDim::Symbol("n".into()), DeclaredDim::Known(8)];
-    /// options.inputs.insert("x".into(), sizes);
+    /// let sizes = [DeclaredDim::Symbol("batch".into()), DeclaredDim::Known(16), DeclaredDim::Known(8)];
+    /// options.inputs.insert("x".into(), sizes.into());
     /// let dynamic = model.dynamic(&options)?;
-    /// assert_eq!(dynamic.changes[0].after, "[0, 2, 4]");
+    /// assert_eq!(dynamic.changes[0].after, "[0, 16, 2, 4]");
+    /// assert!(dynamic.conditions.is_empty());
     /// # Ok::<(), gradus::Error>(())
     /// ```
     pub fn dynamic(&self, options: &DynamicOptions) -> Result<Dynamic> {
@@ -131,9 +143,9 @@ impl Model {
     ///
     /// ```
     /// use gradus::Model;
-    /// let [first, second] = ["../../examples/fixed.onnx", "../../examples/fixed_3.onnx"].map(Model::open);
+    /// let [first, second] = ["1x4", "2x6"].map(|of| Model::open(format!("../../examples/fixed_{of}.onnx")));
     /// let dynamic = first?.generalize(&[&second?], &Default::default())?;
-    /// assert_eq!(dynamic.checks.len(), 3);
+    /// assert_eq!(dynamic.changes.len(), 2);
     /// # Ok::<(), gradus::Error>(())
     /// ```
     pub fn generalize(&self, others: &[&Model], options: &DynamicOptions) -> Result<Dynamic> {
@@ -169,16 +181,12 @@ impl Model {
         let mut types = Vec::new();
         for (number, &id) in self.graph().inputs().iter().enumerate() {
             let info = self.graph().value(id);
-            let Some(own) = sizes_of(info.declared.as_ref()) else { continue };
             let dtype = info.declared.as_ref().and_then(Type::dtype);
             if let Some(sizes) = options.inputs.get(&*info.name) {
-                if sizes.len() != own.len() {
-                    let what = format_args!("rank of input \"{}\"", name_in_message(&info.name));
-                    return Err(Error::mismatch(Kind::Usage, what, sizes.len(), own.len()));
-                }
                 types.push((info.name.clone(), Type::Tensor(dtype, Some(sizes.clone()))));
                 continue;
             }
+            let Some(own) = sizes_of(info.declared.as_ref()) else { continue };
             let each = others.iter().map(|other| {
                 let id = *other.graph().inputs().get(number)?;
                 sizes_of(other.graph().value(id).declared.as_ref()).filter(|sizes| sizes.len() == own.len())
@@ -213,10 +221,15 @@ impl Model {
 /// The numbers of the symbols in a model that fixes them.
 fn sizes_in(model: &Model, types: &[(Arc<str>, Type)]) -> Result<HashMap<Arc<str>, i64>> {
     let mut numbers: HashMap<Arc<str>, i64> = HashMap::new();
+    let inference = model.infer(&InferOptions::default())?;
     for (input, of) in types {
         let Type::Tensor(_, Some(sizes)) = of else { continue };
-        let declared = model.graph().value(model.input(input)?).declared.as_ref();
-        let own = sizes_of(declared).filter(|own| own.len() == sizes.len()).ok_or_else(|| {
+        let id = model.input(input)?;
+        let declared = model.graph().value(id).declared.as_ref();
+        // A name may be declared of a size that nodes fix.
+        let fixed = inference.fact(id).as_tensor().and_then(|fact| fact.shape());
+        let fixed = fixed.map(|shape| shape.to_i64());
+        let own = sizes_of(declared).or(fixed).filter(|own| own.len() == sizes.len()).ok_or_else(|| {
             let what = format_args!("declared sizes of input \"{}\"", name_in_message(input));
             let got = declared.map_or_else(|| "unknown".to_owned(), ToString::to_string);
             Error::mismatch(Kind::Usage, what, got, "numbers, which are to be open")
@@ -285,12 +298,6 @@ fn finish(
     }
     let made = model.source().apply(&edit)?;
     let dynamic = model.with_source(made.clone());
-    if let Ok(path) = std::env::var("DYN_DEBUG") {
-        for (&(node, input), formula) in changes {
-            eprintln!("{} {input} {} -> {}", node_label(&model.graph().nodes()[node], node), before(sources, node, input), formula.text());
-        }
-        eprintln!("{:?}", model.save_edited(&made, path));
-    }
     let checks = checked(&dynamic, (ground, sources, view), limits)?;
     let after = dynamic.infer(&InferOptions::default())?;
     let runs = after.conditions().iter().filter(|condition| condition.why == Why::Run);

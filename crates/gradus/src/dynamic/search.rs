@@ -16,6 +16,9 @@ use super::sources::Sources;
 use super::view::{Changes, Ground, Hard, View};
 use gradus_engine::infer::node_label;
 
+/// Maximum number of conditions that a formula may add: one that adds many is none of the model's.
+const MAX_BURDEN: usize = 2;
+
 /// A formula that was chosen among several that are as likely.
 #[derive(Clone, Debug)]
 pub(super) struct Choice {
@@ -165,7 +168,6 @@ impl<'s, 'm> Search<'s, 'm> {
         for (index, candidate) in candidates.iter().enumerate() {
             self.limits.check()?;
             let place = (candidate.node, candidate.input);
-            let debug = std::env::var("DYN_TRACE").is_ok();
             let is_wanted = self.forced.0.get(&candidate.node).is_none_or(|text| candidate.formula.is(text));
             let is_chosen = self.forced.1.get(&place).is_none_or(|formula| *formula == candidate.formula);
             if !is_wanted || !is_chosen {
@@ -186,16 +188,13 @@ impl<'s, 'm> Search<'s, 'm> {
                 view: next,
                 changes,
             };
-            if debug {
-                eprintln!("at {} try {} {} {} tier {}: hard {} -> {} soft {} -> {} unknown {} -> {}", self.label(node), self.label(candidate.node), candidate.input, candidate.formula.text(), candidate.tier, hard, tried.hard, soft, tried.soft, unknown, tried.view.unknown(node));
-                for (at, of) in &tried.view.hard { if self.ranks[*at] <= self.ranks[node] { eprintln!("      {} {}", self.label(*at), of.text); } }
-            }
             // What is wrong may move to an earlier node, where another constant is given a formula.
-            let moves = || !tried.view.is_hard(node) && tried.hard == hard;
+            let moves = || !tried.view.is_hard(node) && tried.hard <= hard + MAX_BURDEN;
             let nears = || tried.hard == hard && tried.view.sizes_like(self.ground, node, &wanted) > near;
             let is_mended =
                 if mends { tried.hard < hard || nears() || moves() } else { tried.hard <= hard };
-            if !is_mended || tried.view.unknown(node) > unknown {
+            let burdens = mends && tried.soft > soft + MAX_BURDEN;
+            if !is_mended || burdens || tried.view.unknown(node) > unknown {
                 continue;
             }
             match &best {

@@ -84,6 +84,9 @@ pub enum Edit {
         /// The sizes.
         sizes: Vec<DeclaredDim>,
     },
+    /// Open sizes of inputs, and of all that depends on them: [`Model::dynamic`].
+    #[cfg(feature = "fold")]
+    Dynamic(Box<crate::dynamic::DynamicOptions>),
     /// A number in the place of a symbol of sizes.
     Dim {
         /// The symbol.
@@ -152,15 +155,17 @@ impl Edit {
             Edit::Set { .. } => 5,
             Edit::Default { .. } => 6,
             Edit::InputShape { .. } => 7,
-            Edit::Dim { .. } => 8,
-            Edit::InputType { .. } => 9,
-            Edit::OutputType { .. } => 10,
-            Edit::Layout { .. } => 11,
-            Edit::Embed => 12,
-            Edit::External { .. } => 13,
-            Edit::StripWeights => 14,
-            Edit::Weights(_) => 15,
-            Edit::ShareWeights => 16,
+            #[cfg(feature = "fold")]
+            Edit::Dynamic(_) => 8,
+            Edit::Dim { .. } => 9,
+            Edit::InputType { .. } => 10,
+            Edit::OutputType { .. } => 11,
+            Edit::Layout { .. } => 12,
+            Edit::Embed => 13,
+            Edit::External { .. } => 14,
+            Edit::StripWeights => 15,
+            Edit::Weights(_) => 16,
+            Edit::ShareWeights => 17,
             Edit::Metadata { .. } => 20,
             Edit::NoDocs => 21,
         }
@@ -249,6 +254,8 @@ impl Editor {
             Edit::Set { input, value } => self.set(input, value),
             Edit::Default { input, value } => self.set_default(input, value.as_ref()),
             Edit::InputShape { input, sizes } => self.input_shape(input, sizes),
+            #[cfg(feature = "fold")]
+            Edit::Dynamic(options) => self.dynamic(options),
             Edit::Dim { name, size } => self.fix_dim(name, *size),
             Edit::InputType { input, dtype, scaling } => self.input_type(input, *dtype, scaling),
             Edit::OutputType { output, dtype } => self.output_type(output, *dtype),

@@ -29,6 +29,15 @@ impl Editor {
         Ok(())
     }
 
+    /// Opens sizes of inputs.
+    #[cfg(feature = "fold")]
+    pub(super) fn dynamic(&mut self, options: &crate::dynamic::DynamicOptions) -> Result<()> {
+        let dynamic = self.now.dynamic(options)?;
+        self.notes.extend(dynamic.notes());
+        self.now = self.now.with_source(dynamic.model);
+        Ok(())
+    }
+
     /// Puts a number in the place of a symbol.
     pub(super) fn fix_dim(&mut self, name: &str, size: usize) -> Result<()> {
         let before = self.symbols();

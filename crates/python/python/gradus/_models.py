@@ -372,6 +372,8 @@ class Model:
         values: Mapping[str, Any] | None = None,
         defaults: Mapping[str, Any] | None = None,
         input_shapes: Mapping[str, Sequence[Any]] | None = None,
+        dynamic: Mapping[str, Sequence[Any]] | None = None,
+        sizes: Mapping[str, str] | None = None,
         dims: Mapping[str, int] | None = None,
         input_types: Mapping[str, str | tuple[str, Any, Any]] | None = None,
         output_types: Mapping[str, str] | None = None,
@@ -399,6 +401,8 @@ class Model:
             values: constants in the place of inputs, as for :meth:`run`.
             defaults: defaults of inputs; ``None`` takes the one that an input has.
             input_shapes: sizes that the model declares of inputs.
+            dynamic: sizes of inputs that are opened, numbers and names: constants that were sizes become expressions of them.
+            sizes: with ``dynamic``, what a number of a node is, where several sizes fit, by the name of the node.
             dims: symbols of sizes, and the numbers in their place.
             input_types: element types that runs give, with a Cast behind each input; or a triple of the type, the factor and the
                 summand (``None``, a number, or one for each channel) that make images of bytes what the model reads.
@@ -443,7 +447,10 @@ class Model:
             ("output_type", output_types),
             ("layout", layouts),
         ]
-        edits += [(kind, name, value) for kind, all in named for name, value in (all or {}).items()]
+        edits += [(kind, name, value) for kind, all in named[:5] for name, value in (all or {}).items()]
+        if dynamic:
+            edits.append(("dynamic", "", (list(dynamic.items()), list((sizes or {}).items()))))
+        edits += [(kind, name, value) for kind, all in named[5:] for name, value in (all or {}).items()]
         switches = [("embed", embed), ("strip_weights", strip_weights), ("share_weights", share_weights)]
         edits += [(kind, "", None) for kind, wanted in switches if wanted]
         if weights is not None:
@@ -452,6 +459,43 @@ class Model:
         if not docs:
             edits.append(("no_docs", "", None))
         return EditedModel(*self._native._edit(edits, (max_bytes, None, timeout)))
+
+    def generalize(
+        self,
+        *others: Model,
+        dynamic: Mapping[str, Sequence[Any]] | None = None,
+        sizes: Mapping[str, str] | None = None,
+        max_bytes: int | None = None,
+        timeout: float | None = None,
+    ) -> EditedModel:
+        """One model for the sizes of this and other exports of one network.
+
+        The models are aligned node by node; constants that differ become expressions of the sizes of inputs. The result is
+        proved, or compared by runs, to be each model at its sizes.
+
+        Args:
+            others: exports of the network at other sizes.
+            dynamic: sizes of inputs, numbers and names; the others are open where they differ.
+            sizes: what a number of a node is, where several sizes fit, by the name of the node.
+            max_bytes, timeout: limits of this call, as for :meth:`run`.
+
+        Returns:
+            A model, whose ``notes`` say what was changed and compared, and whose ``conditions`` say which sizes it takes.
+
+        Raises:
+            UsageError: if a name is not known.
+            GraphError: if the models differ in more than sizes, if no expression fits, or if several do.
+            UnsupportedError: if a model is not one of ONNX.
+
+        Example:
+            >>> import gradus
+            >>> first, second = (gradus.load(f"examples/fixed_{of}.onnx") for of in ("1x4", "2x6"))
+            >>> print(first.generalize(second, dynamic={"x": ["batch", "seq", 8]}).outputs["y"])
+            float32[batch, seq, 2, 4]
+        """
+        shapes, nodes = list((dynamic or {}).items()), list((sizes or {}).items())
+        natives = [other._native for other in others]
+        return EditedModel(*self._native._generalize(natives, shapes, nodes, (max_bytes, None, timeout)))
 
     def join(
         self, second: Model, links: Mapping[str, str], *, keep: Sequence[str] = (), prefix: str = "second/"
@@ -1066,7 +1110,7 @@ class ConvertedModel(Model):
 
 
 class EditedModel(Model):
-    """The result of :meth:`Model.edit`, :meth:`Model.join` and :meth:`Model.split`."""
+    """The result of :meth:`Model.edit`, :meth:`Model.generalize`, :meth:`Model.join` and :meth:`Model.split`."""
 
     def __init__(self, native: _native.Model, notes: list[str], conditions: list[tuple[str, str]]) -> None:
         super().__init__(native)

@@ -890,6 +890,13 @@ class Model:
     def _edit(
         self, edits: list[tuple[str, str, Any]], limits: _Limits
     ) -> tuple[Model, list[str], list[tuple[str, str]]]: ...
+    def _generalize(
+        self,
+        others: list[Model],
+        shapes: list[tuple[str, Any]],
+        sizes: list[tuple[str, str]],
+        limits: _Limits,
+    ) -> tuple[Model, list[str], list[tuple[str, str]]]: ...
     def _join(
         self,
         second: Model,
