@@ -131,11 +131,9 @@ pub(crate) struct EditArgs {
 /// inputs, tables become formulas. The result is proved, or compared by runs, to be each model at
 /// its sizes; otherwise nothing is written. Sizes that differ in the same way are one size.
 #[derive(Debug, ClapArgs)]
-#[command(
-    after_help = "Examples:
+#[command(after_help = "Examples:
   gradus generalize examples/fixed_1x4.onnx examples/fixed_2x6.onnx -o open.onnx
-  gradus generalize examples/fixed_1x4.onnx examples/fixed_2x6.onnx -o open.onnx --dynamic x=batch,seq,8 --json"
-)]
+  gradus generalize examples/fixed_1x4.onnx examples/fixed_2x6.onnx -o open.onnx --dynamic x=batch,seq,8 --json")]
 pub(crate) struct GeneralizeArgs {
     /// The models: ONNX files, two or more.
     #[arg(value_name = "MODEL", num_args = 2.., required = true)]

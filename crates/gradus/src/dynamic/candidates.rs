@@ -61,8 +61,22 @@ fn size_inputs(node: &Node) -> &'static [usize] {
 /// Returns true if an input of an operator is data, and not numbers that say what it does.
 fn is_data(node: &Node, input: usize) -> bool {
     const SAYING: [&str; 16] = [
-        "Reshape", "Expand", "Tile", "Split", "Pad", "TopK", "OneHot", "CenterCropPad", "Trilu", "Slice",
-        "Squeeze", "Unsqueeze", "Resize", "Upsample", "CumSum", "DFT",
+        "Reshape",
+        "Expand",
+        "Tile",
+        "Split",
+        "Pad",
+        "TopK",
+        "OneHot",
+        "CenterCropPad",
+        "Trilu",
+        "Slice",
+        "Squeeze",
+        "Unsqueeze",
+        "Resize",
+        "Upsample",
+        "CumSum",
+        "DFT",
     ];
     let name = &*node.operator.name;
     let says = SAYING.contains(&name) || name.starts_with("Reduce");
@@ -92,7 +106,8 @@ impl Search<'_, '_> {
             }
             proposal.candidates = self.of_constants(view, node, input, &all, &[]);
             let shapes: Vec<_> = all.iter().map(|of| format!("{}{}", of.dtype(), of.shape())).collect();
-            proposal.required = Some(format!("input {input}, a constant that differs: {}", shapes.join(", ")));
+            proposal.required =
+                Some(format!("input {input}, a constant that differs: {}", shapes.join(", ")));
             break;
         }
         proposal
@@ -129,13 +144,16 @@ impl Search<'_, '_> {
             sizes.push(own);
         }
         let first = &self.sources.sizes[0];
-        let value = |symbols: &crate::dim::Symbols, dim| symbols.evaluate(dim, &|name| first.get(name).copied());
+        let value =
+            |symbols: &crate::dim::Symbols, dim| symbols.evaluate(dim, &|name| first.get(name).copied());
         let found = targets(view.inference.symbols_mut(), (&data, &sizes[0]), &wanted[0], &value)?;
         let symbols = view.inference.symbols();
         let fits = |shape: &Vec<Dim>| {
             let each = |(axis, &dim): (usize, &Dim)| {
                 let values = self.sources.values(symbols, dim);
-                values.is_some_and(|values| values.iter().zip(&wanted).all(|(own, wanted)| *own == wanted[axis]))
+                values.is_some_and(|values| {
+                    values.iter().zip(&wanted).all(|(own, wanted)| *own == wanted[axis])
+                })
             };
             shape.iter().enumerate().all(each)
         };
@@ -188,7 +206,9 @@ impl Search<'_, '_> {
                 continue;
             };
             let numbers = match &tensors {
-                Some(all) => all.iter().map(|of| of.to_i64().ok()?.get(axis).copied()).collect::<Option<_>>()?,
+                Some(all) => {
+                    all.iter().map(|of| of.to_i64().ok()?.get(axis).copied()).collect::<Option<_>>()?
+                }
                 None => vec![number; self.sources.models.len()],
             };
             let all = fits(view, (self.ground, self.sources), node, &numbers, &[data[axis]]);
@@ -251,7 +271,8 @@ impl Search<'_, '_> {
         let most = axes.iter().map(|(_, own)| own.len()).max().unwrap_or(0);
         let whole = axes.iter().all(|(_, own)| !own.is_empty());
         let tables = (0..most).filter(|_| whole).flat_map(|at| {
-            let open: Vec<_> = axes.iter().map(|(axis, own)| (*axis, own[at.min(own.len() - 1)].1.clone())).collect();
+            let open: Vec<_> =
+                axes.iter().map(|(axis, own)| (*axis, own[at.min(own.len() - 1)].1.clone())).collect();
             table::patterns(all, &open)
         });
         tables.map(|table| made(1, Formula::Table(table))).take(MAX_CANDIDATES).collect()
@@ -298,7 +319,8 @@ impl Search<'_, '_> {
             return None;
         }
         let is_open = |dim: &Dim| dim.known().is_none();
-        let sees = (0..own.inputs.len()).any(|input| view.dims(node, input).is_some_and(|dims| dims.iter().any(is_open)));
+        let sees = (0..own.inputs.len())
+            .any(|input| view.dims(node, input).is_some_and(|dims| dims.iter().any(is_open)));
         for input in (0..own.inputs.len()).filter(|input| sees && (scales || sizes.contains(input))) {
             if self.changes.contains_key(&(node, input)) || self.forced.0.contains_key(&node) {
                 continue;
@@ -306,7 +328,8 @@ impl Search<'_, '_> {
             let Some(all) = self.sources.constants(node, input) else { continue };
             let Some(lists) = all.iter().map(whole_numbers).collect::<Option<Vec<_>>>() else { continue };
             for place in 0..lists[0].len() {
-                let Some(numbers) = lists.iter().map(|list| list.get(place).copied()).collect::<Option<Vec<_>>>()
+                let Some(numbers) =
+                    lists.iter().map(|list| list.get(place).copied()).collect::<Option<Vec<_>>>()
                 else {
                     continue;
                 };
@@ -347,6 +370,24 @@ impl Search<'_, '_> {
         None
     }
 
+    /// The shape of an Expand that follows where a table that it repeats is open along an axis.
+    pub(super) fn expanded(&self, view: &View, of: &Candidate) -> Option<((usize, usize), Formula)> {
+        let own = &self.ground.model.graph().nodes()[of.node];
+        let Formula::Table(table) = &of.formula else { return None };
+        if &*own.operator.name != "Expand" || of.input != 0 {
+            return None;
+        }
+        let elements = view.elements(of.node, 1)?;
+        let more = elements.len().checked_sub(view.dims(of.node, 0)?.len())?;
+        let mut list = elements.iter().map(|&dim| view.text(self.ground, dim)).collect::<Option<Vec<_>>>()?;
+        for (axis, size) in &table.axes {
+            if elements[axis + more].known().is_some_and(|number| number > 1) {
+                list[axis + more].clone_from(size);
+            }
+        }
+        Some(((of.node, 1), Formula::Sizes(list, false, DType::I64)))
+    }
+
     /// Formulas for single elements of a list of sizes.
     fn sizes(
         &self,
@@ -370,7 +411,8 @@ impl Search<'_, '_> {
         for (place, element) in elements.iter().enumerate() {
             let Some(number) = element.known().filter(|number| *number > 0) else { continue };
             let numbers = match &lists {
-                Some(lists) => match lists.iter().map(|list| list.get(place).copied()).collect::<Option<_>>() {
+                Some(lists) => match lists.iter().map(|list| list.get(place).copied()).collect::<Option<_>>()
+                {
                     Some(numbers) => numbers,
                     None => continue,
                 },
@@ -451,7 +493,8 @@ fn resolved(data: &[i64], wanted: &[i64], allow_zero: bool) -> Option<Vec<i64>> 
         all.push(if size == 0 && !allow_zero { *data.get(axis)? } else { size });
     }
     if let Some(open) = all.iter().position(|size| *size == -1) {
-        let rest: i64 = all.iter().enumerate().filter(|(axis, _)| *axis != open).map(|(_, size)| size).product();
+        let rest: i64 =
+            all.iter().enumerate().filter(|(axis, _)| *axis != open).map(|(_, size)| size).product();
         all[open] = data.iter().product::<i64>().checked_div(rest)?;
     }
     (all.iter().product::<i64>() == data.iter().product::<i64>()).then_some(all)
@@ -466,7 +509,8 @@ fn whole_numbers(tensor: &Tensor) -> Option<Vec<i64>> {
         return None;
     }
     let whole = |number| match number {
-        Number::Float(value) if value.fract() == 0.0 && value.abs() < 1e15 => {
+        Number::Float(value) if value.fract() == 0.0 && value.abs() < 1e15 =>
+        {
             #[expect(clippy::cast_possible_truncation, reason = "it is a whole number below 2^53")]
             Some(value as i64)
         }

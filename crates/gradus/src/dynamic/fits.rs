@@ -73,7 +73,8 @@ pub(super) fn fits(
 fn times(products: &[i64], numbers: &[i64]) -> Option<i64> {
     let (product, number) = (*products.first()?, *numbers.first()?);
     let times = product.checked_div(number).filter(|times| *times >= 1)?;
-    let all = products.iter().zip(numbers).all(|(product, number)| number.checked_mul(times) == Some(*product));
+    let all =
+        products.iter().zip(numbers).all(|(product, number)| number.checked_mul(times) == Some(*product));
     all.then_some(times)
 }
 

@@ -238,9 +238,10 @@ impl<'m> FormulaWriter<'m> {
                 Err(Error::mismatch(Kind::Unsupported, what, got, "sums, products, quotients"))
             }
         };
-        let products = form.products.iter().map(|(times, factors)| {
-            Ok((*times, factors.iter().map(part).collect::<Result<Vec<_>>>()?))
-        });
+        let products = form
+            .products
+            .iter()
+            .map(|(times, factors)| Ok((*times, factors.iter().map(part).collect::<Result<Vec<_>>>()?)));
         Ok((form.constant, products.collect::<Result<_>>()?))
     }
 

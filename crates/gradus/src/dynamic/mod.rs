@@ -326,7 +326,8 @@ fn checked(
         let how = verify::same_at_source(dynamic, source, &options)?;
         checks.push(format!("at the sizes of model {}: the same, {how}", number + 1));
     }
-    let mut ones: Vec<_> = ground.sizes.iter().filter(|(_, size)| **size == 1).map(|(name, _)| name).collect();
+    let mut ones: Vec<_> =
+        ground.sizes.iter().filter(|(_, size)| **size == 1).map(|(name, _)| name).collect();
     ones.sort_unstable();
     for name in ones {
         match verify::stacks(dynamic, &view.inference, ground.model, name, limits)? {

@@ -39,25 +39,46 @@ pub(super) fn targets(
         combined.truncate(MAX_SHAPES);
         all.shapes = combined;
     }
-    // A size that is 1 may as well belong to the axis before its group.
-    for shape in all.shapes.clone() {
-        for &start in starts.iter().filter(|start| **start > 0 && **start < shape.len()) {
-            for one in factors(symbols, shape[start]) {
+    moved(symbols, &mut all.shapes, (&starts, wanted), value);
+    Some(all)
+}
+
+/// Adds shapes in which a size that is 1 belongs to the axis next to it: first where that is 1 too,
+/// last where a group begins.
+fn moved(
+    symbols: &mut Symbols,
+    shapes: &mut Vec<Vec<Dim>>,
+    (starts, wanted): (&[usize], &[i64]),
+    value: &dyn Fn(&Symbols, Dim) -> Option<i64>,
+) {
+    let (mut first, mut last) = (Vec::new(), Vec::new());
+    for shape in shapes.iter() {
+        for from in 0..shape.len() {
+            for one in factors(symbols, shape[from]) {
                 if value(symbols, one) != Some(1) {
                     continue;
                 }
-                let mut other = shape.clone();
-                let (before, own) =
-                    (symbols.multiply(shape[start - 1], one), symbols.floor_divide(shape[start], one));
-                let Some((before, own)) = before.zip(own) else { continue };
-                (other[start - 1], other[start]) = (before, own);
-                if !all.shapes.contains(&other) && all.shapes.len() < MAX_SHAPES {
-                    all.shapes.push(other);
+                for to in [from.wrapping_sub(1), from + 1].into_iter().filter(|to| *to < shape.len()) {
+                    let (more, less) =
+                        (symbols.multiply(shape[to], one), symbols.floor_divide(shape[from], one));
+                    let Some((more, less)) = more.zip(less) else { continue };
+                    let mut other = shape.clone();
+                    (other[to], other[from]) = (more, less);
+                    if shape[to] == Dim::ONE && wanted[from] != 1 {
+                        first.push(other);
+                    } else if to < from && starts.contains(&from) {
+                        last.push(other);
+                    }
                 }
             }
         }
     }
-    Some(all)
+    let all = first.into_iter().chain(std::mem::take(shapes)).chain(last);
+    for shape in all {
+        if !shapes.contains(&shape) && shapes.len() < MAX_SHAPES {
+            shapes.push(shape);
+        }
+    }
 }
 
 /// The smallest groups of axes of both sides that have the same product.
@@ -116,7 +137,8 @@ fn group(
     }
     // One axis has what the others leave.
     let rest = |axis: usize| {
-        let others: i64 = wanted.iter().enumerate().filter(|(other, _)| *other != axis).map(|(_, of)| of).product();
+        let others: i64 =
+            wanted.iter().enumerate().filter(|(other, _)| *other != axis).map(|(_, of)| of).product();
         let mut dims = fixed.clone();
         dims[axis] = symbols.floor_divide(product, Dim::Known(others))?;
         Some(dims)
@@ -192,7 +214,9 @@ fn assignments(
         let sizes: Option<Vec<_>> =
             dims.iter().zip(&left).map(|(&dim, &times)| symbols.multiply(dim, Dim::Known(times))).collect();
         let Some(sizes) = sizes else { continue };
-        if symbols.product(sizes.iter().copied()) == Some(product) && !found.iter().any(|(_, _, own)| *own == sizes) {
+        if symbols.product(sizes.iter().copied()) == Some(product)
+            && !found.iter().any(|(_, _, own)| *own == sizes)
+        {
             found.push((equal, places, sizes));
         }
     }
@@ -205,7 +229,14 @@ mod tests {
 
     fn first(data: &str, wanted: &[i64]) -> String {
         let mut symbols = Symbols::default();
-        let of = |name: &str| Some(match name { "n" => 1, "s" => 128, "h" => 56, _ => return None });
+        let of = |name: &str| {
+            Some(match name {
+                "n" => 1,
+                "s" => 128,
+                "h" => 56,
+                _ => return None,
+            })
+        };
         let data: Vec<_> = data.split(' ').map(|text| symbols.parse(text).unwrap()).collect();
         let sizes: Vec<_> = data.iter().map(|&dim| symbols.evaluate(dim, &of).unwrap()).collect();
         let all = targets(&mut symbols, (&data, &sizes), wanted, &|symbols, dim| symbols.evaluate(dim, &of));
@@ -223,6 +254,7 @@ mod tests {
             ("n*s 768", &[1, 128, 768], "n s 768"),
             ("n s 768", &[128, 768], "n*s 768"),
             ("s n 768", &[128, 12, 64], "s 12*n 64"),
+            ("12*n 32", &[12, 1, 32], "12 n 32"),
             ("n 512 1 1", &[1, 512], "n 512"),
             ("n 3 h h", &[1, 3, 3136], "n 3 h**2"),
             ("n h 96", &[1, 8, 7, 96], "n h//7 7 96 ?"),

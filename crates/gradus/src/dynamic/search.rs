@@ -162,7 +162,8 @@ impl<'s, 'm> Search<'s, 'm> {
         let wanted: Vec<_> = wrong.iter().flat_map(|hard| &hard.dims).collect();
         let wanted: Vec<_> = wanted.iter().filter_map(|dim| view.text(self.ground, **dim)).collect();
         let near = view.sizes_like(self.ground, node, &wanted);
-        let (hard, soft, unknown) = (self.hard_until(view, node), view.soft_until(self, node), view.unknown(node));
+        let (hard, soft, unknown) =
+            (self.hard_until(view, node), view.soft_until(self, node), view.unknown(node));
         let mut best: Option<(usize, Tried)> = None;
         let mut tied: Vec<usize> = Vec::new();
         for (index, candidate) in candidates.iter().enumerate() {
@@ -181,6 +182,7 @@ impl<'s, 'm> Search<'s, 'm> {
             }
             let mut changes = self.changes.clone();
             changes.insert(place, candidate.formula.clone());
+            changes.extend(self.expanded(view, candidate));
             let Ok(next) = self.ground.view(&changes) else { continue };
             let tried = Tried {
                 hard: self.hard_until(&next, node),
@@ -191,8 +193,7 @@ impl<'s, 'm> Search<'s, 'm> {
             // What is wrong may move to an earlier node, where another constant is given a formula.
             let moves = || !tried.view.is_hard(node) && tried.hard <= hard + MAX_BURDEN;
             let nears = || tried.hard == hard && tried.view.sizes_like(self.ground, node, &wanted) > near;
-            let is_mended =
-                if mends { tried.hard < hard || nears() || moves() } else { tried.hard <= hard };
+            let is_mended = if mends { tried.hard < hard || nears() || moves() } else { tried.hard <= hard };
             let burdens = mends && tried.soft > soft + MAX_BURDEN;
             if !is_mended || burdens || tried.view.unknown(node) > unknown {
                 continue;
@@ -201,7 +202,9 @@ impl<'s, 'm> Search<'s, 'm> {
                 Some((_, other)) if (other.hard, other.soft) < (tried.hard, tried.soft) => {}
                 Some((first, other)) if (other.hard, other.soft) == (tried.hard, tried.soft) => {
                     let other = &candidates[*first];
-                    if (other.node, other.input) == place && (other.tier == candidate.tier || candidate.divided) {
+                    if (other.node, other.input) == place
+                        && (other.tier == candidate.tier || candidate.divided)
+                    {
                         tied.push(index);
                     }
                 }

@@ -150,7 +150,10 @@ fn affine(tables: &[Tensor], open: &[usize]) -> Option<Pattern> {
         let steps = steps.into_iter().map(Number::Float);
         // Steps of numbers without a sign, and of truth values, are not computed.
         let counts = dtype.is_float() || matches!(dtype, DType::I64 | DType::I32);
-        counts.then(|| Tensor::from_numbers(dtype, small.clone(), steps, Rules::IEEE).ok()).flatten().map(Some)
+        counts
+            .then(|| Tensor::from_numbers(dtype, small.clone(), steps, Rules::IEEE).ok())
+            .flatten()
+            .map(Some)
     };
     let steps = steps.into_iter().map(step).collect::<Option<Vec<_>>>()?;
     Some(Pattern::Affine { base, steps })
@@ -171,8 +174,8 @@ fn band(tables: &[Tensor], open: &[usize]) -> Option<Pattern> {
         let own = (0..columns).take_while(|&j| at(0, j) == within).count();
         let above = i64_of(own) - 1;
         let inside = |i: usize, j: usize| i64_of(j) <= i64_of(i) + above;
-        let is_band = (0..rows)
-            .all(|i| (0..columns).all(|j| at(i, j) == if inside(i, j) { within } else { beyond }));
+        let is_band =
+            (0..rows).all(|i| (0..columns).all(|j| at(i, j) == if inside(i, j) { within } else { beyond }));
         let own = (above, within, beyond);
         if within == beyond || !is_band || found.is_some_and(|found| found != own) || row > column {
             return None;

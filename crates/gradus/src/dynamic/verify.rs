@@ -17,19 +17,27 @@ use gradus_engine::infer::{InferOptions, Inference, Sizes};
 ///
 /// # Errors
 /// [`Kind::Graph`] if it is not, or if nothing shows it.
-pub(super) fn same_at_source(dynamic: &Model, source: &Model, options: &ProveOptions) -> Result<&'static str> {
+pub(super) fn same_at_source(
+    dynamic: &Model,
+    source: &Model,
+    options: &ProveOptions,
+) -> Result<&'static str> {
     let proved = source.prove(dynamic, options)?;
     match proved.verdict {
         Verdict::Equivalent => Ok("proved"),
         Verdict::Undecided if proved.runs > 0 => Ok("compared by runs"),
         Verdict::Undecided => {
             let reason = proved.reason.unwrap_or_else(|| "no run ended".to_owned());
-            Err(Error::new(Kind::Graph, format!("cannot compare the dynamic model with its source: {reason}")))
+            Err(Error::new(
+                Kind::Graph,
+                format!("cannot compare the dynamic model with its source: {reason}"),
+            ))
         }
         Verdict::Different(witness) => {
             let name = witness.outputs.first().map_or("", |output| &output.name);
-            let message =
-                format!("the dynamic model is not its source at the source's sizes: output \"{name}\" differs");
+            let message = format!(
+                "the dynamic model is not its source at the source's sizes: output \"{name}\" differs"
+            );
             Err(Error::new(Kind::Graph, message))
         }
     }

@@ -110,11 +110,16 @@ impl<'m> Ground<'m> {
 
     fn note_conditions(&self, view: &mut View, made: usize, kept: &[usize]) {
         let nodes = view.model.graph().nodes();
-        let labels: HashMap<String, usize> =
-            kept.iter().enumerate().map(|(at, &node)| (node_label(&nodes[made + at], made + at), node)).collect();
+        let labels: HashMap<String, usize> = kept
+            .iter()
+            .enumerate()
+            .map(|(at, &node)| (node_label(&nodes[made + at], made + at), node))
+            .collect();
         let mut symbols = view.inference.symbols().clone();
         for condition in view.inference.conditions() {
-            let Some(relation) = condition.relation.filter(|_| condition.why != Why::Declared) else { continue };
+            let Some(relation) = condition.relation.filter(|_| condition.why != Why::Declared) else {
+                continue;
+            };
             let Some(&node) = labels.get(&condition.node) else { continue };
             if self.is_hard(&mut symbols, condition) {
                 let dims = vec![relation.left, relation.right];
@@ -134,7 +139,8 @@ impl<'m> Ground<'m> {
     /// Returns true if a condition fails where all open sizes are twice and three times those of
     /// the file, or where one is.
     fn is_hard(&self, symbols: &mut Symbols, condition: &ModelCondition) -> bool {
-        let Some(relation) = condition.relation.filter(|_| condition.when.guards().is_some_and(<[_]>::is_empty))
+        let Some(relation) =
+            condition.relation.filter(|_| condition.when.guards().is_some_and(<[_]>::is_empty))
         else {
             return false;
         };
