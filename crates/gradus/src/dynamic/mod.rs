@@ -155,8 +155,8 @@ impl Model {
             return Err(Error::mismatch(Kind::Unsupported, what, self.source().standard, wanted));
         }
         let mut limits = options.limits.unwrap_or(self.limits());
-        let end = Instant::now() + options.time;
-        limits.deadline = Some(limits.deadline.map_or(end, |deadline| deadline.min(end)));
+        let end = Instant::now().checked_add(options.time);
+        limits.deadline = [end, limits.deadline].into_iter().flatten().min();
         let models: Vec<&Model> = [self].into_iter().chain(others.iter().copied()).collect();
         let types = self.open_types(others, options)?;
         let sizes = models.iter().map(|model| sizes_in(model, &types)).collect::<Result<Vec<_>>>()?;
