@@ -22,7 +22,7 @@ pub(crate) use edits::{EditArgs, GeneralizeArgs, JoinArgs, SplitArgs};
 pub(crate) use lint::{FailOn, LintArgs, LintForm};
 pub(crate) use models::{
     CheckArgs, CostArgs, Devices, Diagram, DiffArgs, Emit, FleetArgs, GraphArgs, Infer, Ops, ProveArgs,
-    ReportArgs, Show, bytes,
+    ReportArgs, Show, VerifyProofArgs, bytes,
 };
 pub(crate) use rewrites::{ConvertArgs, FoldArgs, RuntimeName, Target};
 pub(crate) use runs::RunArgs;
@@ -97,6 +97,7 @@ pub(crate) enum Command {
     Diff(DiffArgs),
     Check(CheckArgs),
     Prove(ProveArgs),
+    VerifyProof(VerifyProofArgs),
     Lint(LintArgs),
     Ops(Ops),
     Dim(Dim),
@@ -139,6 +140,7 @@ impl Args {
             Command::Diff(diff) => diff.json,
             Command::Check(check) => check.json,
             Command::Prove(prove) => prove.json,
+            Command::VerifyProof(verify) => verify.json,
             Command::Lint(lint) => lint.json,
             Command::Ops(ops) => ops.json,
             Command::Dim(dim) => dim.json,

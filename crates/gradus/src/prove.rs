@@ -4,12 +4,13 @@ use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use gradus_core::convert::i64_of;
-use gradus_core::graph::{DeclaredDim, Type, ValueId};
-use gradus_core::{Kind, Limits, Result};
+use gradus_core::graph::{DeclaredDim, Standard, Type, ValueId};
+use gradus_core::{Error, Kind, Limits, Result};
 use gradus_proof::ProofOptions;
-pub use gradus_proof::{LawText, Proof, Side, Unproved, laws};
+pub use gradus_proof::{Law, Proof, Side, Unproved, laws};
 
 use crate::check::{VerifyOptions, Witness, draws};
+use crate::conversion::ConvertOptions;
 use crate::dim::Dim;
 use crate::fact::{Dims, TensorFact};
 use crate::model::Model;
@@ -27,12 +28,70 @@ pub struct ProveOptions {
     pub time: Duration,
     /// Limits of the proof; if none are given, those of the first model.
     pub limits: Option<Limits>,
+    /// True if the steps of a complete proof are wanted as a [certificate](Proof::certificate).
+    pub certificate: bool,
 }
 
 impl Default for ProveOptions {
     fn default() -> ProveOptions {
-        ProveOptions { sizes: Sizes::default(), seed: 1, time: Duration::from_secs(30), limits: None }
+        let time = Duration::from_secs(30);
+        ProveOptions { sizes: Sizes::default(), seed: 1, time, limits: None, certificate: false }
     }
+}
+
+impl ProveOptions {
+    fn of_proof(&self, first: &Model) -> ProofOptions {
+        let mut given = ProofOptions::of(self.sizes.clone(), self.limits.or(Some(first.limits())));
+        given.certificate = self.certificate;
+        given
+    }
+}
+
+/// Replays the certificate of a proof: nothing is searched, and nothing that the certificate says is
+/// believed. Sizes and limits are to be those of the proof.
+///
+/// ```
+/// use gradus::Model;
+/// use gradus::prove::{ProveOptions, verify};
+/// let model = Model::open("../../examples/heads.onnx")?;
+/// let folded = model.edited(&model.fold(&Default::default())?.model)?;
+/// let mut options = ProveOptions::default();
+/// options.certificate = true;
+/// let certificate = model.prove(&folded, &options)?.proof.and_then(|proof| proof.certificate).unwrap();
+/// assert!(verify(&model, &folded, &certificate, &options)?.is_complete());
+/// let changed = certificate.replacen("\"call\":1", "\"call\":2", 1);
+/// assert!(verify(&model, &folded, &changed, &options).is_err());
+/// # Ok::<(), gradus::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Kind::Syntax`] and [`Kind::Value`] with the line of the certificate that is refused: one of
+/// other models, options or another version of Gradus, and any that was changed;
+/// [`Kind::Unsupported`] if the models do not go together; [`Kind::Limit`] at the end of the time.
+pub fn verify(first: &Model, second: &Model, certificate: &str, options: &ProveOptions) -> Result<Proof> {
+    in_onnx([first, second], |first, second| {
+        gradus_proof::verify(first, second, certificate, &options.of_proof(first))
+    })
+}
+
+/// A proof of models in ONNX's operators: those of another standard mean what conversion writes for
+/// them, and the proof tells where that is not the same to the bit.
+fn in_onnx(models: [&Model; 2], prove: impl Fn(&Model, &Model) -> Result<Proof>) -> Result<Proof> {
+    let mut readings = Vec::new();
+    let mut read = |model: &Model| {
+        if model.source().standard == Standard::Onnx {
+            return Ok(model.clone());
+        }
+        let converted = model.convert(Standard::Onnx, &ConvertOptions::default())?;
+        readings.extend(converted.report.notes.iter().map(|note| format!("{}: {}", note.operator, note.why)));
+        Ok::<_, Error>(converted.model)
+    };
+    let models = [read(models[0])?, read(models[1])?];
+    readings.sort_unstable();
+    readings.dedup();
+    let mut proof = prove(&models[0], &models[1])?;
+    proof.readings = readings;
+    Ok(proof)
 }
 
 /// The answer of [`Model::prove`].
@@ -148,6 +207,9 @@ impl Model {
             }
             Err(error) => return none(error.to_string()),
         };
+        if let Some(text) = &proof.vacuous {
+            return none(format!("no input meets {text}"));
+        }
         // Runs compare models whose inputs and outputs have other names.
         if !proof.unmatched.is_empty() || proof.own_inputs.iter().any(|(model, _)| *model > 0) {
             return None;
@@ -195,6 +257,8 @@ impl Model {
 
     /// Proves that another model returns the same bits for all inputs and sizes that both take, or
     /// finds inputs for which it does not. Outputs are compared by name; all NaNs are the same.
+    /// Operators of other standards than ONNX mean what [`Model::convert`] writes for them; the
+    /// proof tells [where that is not the same to the bit](Proof::readings).
     ///
     /// ```
     /// use gradus::Model;
@@ -209,9 +273,9 @@ impl Model {
     /// # Errors
     /// [`Kind::Usage`] if what is given is not the models'.
     pub fn prove(&self, other: &Model, options: &ProveOptions) -> Result<Proved> {
-        let mut given = ProofOptions::of(options.sizes.clone(), options.limits);
-        given.limits.get_or_insert(self.limits());
-        let (proof, mut reason) = match gradus_proof::prove(self, other, &given) {
+        let given = options.of_proof(self);
+        let proof = in_onnx([self, other], |first, second| gradus_proof::prove(first, second, &given));
+        let (proof, reason) = match proof {
             Ok(proof) => (Some(proof), None),
             Err(error) if error.kind() == Kind::Usage => return Err(error),
             Err(error) => (None, Some(error.to_string())),
@@ -219,6 +283,10 @@ impl Model {
         if proof.as_ref().is_some_and(Proof::is_complete) {
             return Ok(Proved { verdict: Verdict::Equivalent, proof, reason, runs: 0 });
         }
+        let empty = proof.as_ref().and_then(|proof| proof.vacuous.as_ref());
+        let empty =
+            empty.map(|condition| format!("no input is one that both models take: never {condition}"));
+        let mut reason = reason.or(empty);
         let mut proved = Proved { verdict: Verdict::Undecided, proof, reason: reason.take(), runs: 0 };
         // Runs that chance decides show nothing.
         if draws(self) || draws(other) {

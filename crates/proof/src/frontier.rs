@@ -38,7 +38,7 @@ impl Names {
 }
 
 /// A term in words: its operator.
-fn describe(terms: &Terms<'_>, id: TermId) -> String {
+pub fn describe(terms: &Terms<'_>, id: TermId) -> String {
     match terms.table.term(id) {
         Term::Input(name) => format!("input {name}"),
         Term::Parameter(..) => "an input of a subgraph".to_owned(),
@@ -76,7 +76,8 @@ fn describe_short(terms: &Terms<'_>, id: TermId) -> String {
     }
 }
 
-fn sizes(terms: &Terms<'_>, id: TermId) -> String {
+/// The sizes of a term, if they are known.
+pub fn sizes(terms: &Terms<'_>, id: TermId) -> String {
     let Some(dims) = terms.table.dims(id) else { return String::new() };
     let printed: Vec<_> = dims.iter().map(|&dim| terms.symbols.print(dim).to_string()).collect();
     format!(" [{}]", printed.join(", "))

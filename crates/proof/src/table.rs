@@ -8,11 +8,12 @@ use gradus_core::graph::Constant;
 use gradus_core::{DType, Result, Shape, Tensor};
 use gradus_engine::dim::Dim;
 use gradus_engine::fact::{Dims, Elements, TensorFact};
+use serde::Serialize;
 
 use crate::attributes::AttributesKey;
 
 /// The number of a term.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub struct TermId(u32);
 
 /// Arguments of a term; optional ones may be missing.
@@ -80,8 +81,8 @@ pub struct Table {
     ids: HashMap<(Term, Option<Info>), TermId>,
     constants: Vec<Constant>,
     by_bits: HashMap<(DType, Shape, u64), Vec<usize>>,
-    /// True if a value was met whose sizes are known otherwise than those of an equal one.
-    pub vague: bool,
+    /// Terms whose sizes became known after they were made.
+    pub learned: usize,
 }
 
 impl Table {
@@ -118,11 +119,9 @@ impl Table {
         let key = (term, known);
         if let Some(&id) = self.ids.get(&key) {
             let own = &mut self.terms[index(id)].1;
-            if own.dims != info.dims {
-                self.vague |= info.dims.is_some();
-                if own.dims.is_none() {
-                    own.dims = info.dims;
-                }
+            if own.dims.is_none() && info.dims.is_some() {
+                own.dims = info.dims;
+                self.learned += 1;
             }
             return id;
         }

@@ -17,6 +17,7 @@ use gradus_engine::source::Source;
 use crate::attributes::{self, ContentKey};
 use crate::laws::{self, Call};
 use crate::table::{Arguments, Info, Operator, Table, Term, TermId};
+use crate::trail::Trail;
 
 /// Makes the terms of values.
 pub struct Terms<'m> {
@@ -40,6 +41,8 @@ pub struct Terms<'m> {
     visited: usize,
     /// Calls of laws by one another.
     pub nested: usize,
+    /// The steps.
+    pub trail: Trail,
 }
 
 /// A graph whose values get terms.
@@ -64,6 +67,7 @@ impl<'m> Terms<'m> {
         source: &'m Source,
         inference: Inference,
         limits: &'m Limits,
+        trail: Trail,
     ) -> Result<(Terms<'m>, Vec<Option<TermId>>)> {
         let graph = source.graph();
         let places: Vec<_> = inference.subgraphs().iter().map(|body| body.place.to_vec()).collect();
@@ -88,6 +92,7 @@ impl<'m> Terms<'m> {
             symbols_met: HashSet::default(),
             visited: 0,
             nested: 0,
+            trail,
         };
         let mut scope = Scope {
             graph,
@@ -120,6 +125,7 @@ impl<'m> Terms<'m> {
             if self.visited.is_multiple_of(STEPS) {
                 self.limits.check()?;
             }
+            self.trail.check()?;
             let node = &graph.nodes()[index];
             Self::settle(scope, node);
             let makes = self.makes_symbols(scope, node);

@@ -439,10 +439,10 @@ pub(crate) struct CheckArgs {
 /// the same. What is proved is about the inputs that both models take.
 #[derive(Debug, ClapArgs)]
 #[command(
-    after_help = "Examples:\n  gradus prove examples/heads.onnx examples/heads.onnx\n  gradus prove examples/heads.onnx examples/heads.onnx --range seq=1..4096 --witness differs"
+    after_help = "Examples:\n  gradus prove examples/heads.onnx examples/heads.onnx --range seq=1..4096 --witness differs\n  gradus prove examples/heads.onnx examples/heads.onnx --certificate heads.jsonl"
 )]
 pub(crate) struct ProveArgs {
-    /// The first model: an ONNX file.
+    /// The first model: a file of ONNX, OpenVINO or Paddle.
     pub(crate) first: PathBuf,
 
     /// The second model.
@@ -451,6 +451,10 @@ pub(crate) struct ProveArgs {
     /// Folder into which the inputs for which outputs differ are saved, as .npy files.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) witness: Option<PathBuf>,
+
+    /// File into which the steps of a proof are written, which `gradus verify-proof` replays.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) certificate: Option<PathBuf>,
 
     /// Seconds of runs that look for such inputs where there is no proof.
     #[arg(long, value_name = "SECONDS", default_value_t = 30)]
@@ -463,6 +467,36 @@ pub(crate) struct ProveArgs {
     /// List all pairs of values that are not proved, and not only the first ten.
     #[arg(long)]
     pub(crate) all: bool,
+
+    /// Print JSON (docs/json.md).
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) sizes: SizeArgs,
+
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+}
+
+/// Replay the certificate of a proof that two models return the same bits.
+///
+/// Nothing is searched: of the laws, those are applied that the certificate names. What it says else
+/// is compared with what the replay finds, so that a changed certificate is refused, with its line
+/// (exit status 1). Options of sizes are to be those of the proof.
+#[derive(Debug, ClapArgs)]
+#[command(
+    after_help = "Examples:\n  gradus verify-proof examples/heads.onnx examples/heads.onnx heads.jsonl\n  gradus verify-proof examples/heads.onnx examples/heads.onnx heads.jsonl --json"
+)]
+pub(crate) struct VerifyProofArgs {
+    /// The first model: a file of ONNX, OpenVINO or Paddle.
+    pub(crate) first: PathBuf,
+
+    /// The second model.
+    pub(crate) second: PathBuf,
+
+    /// The certificate, which `gradus prove --certificate` writes.
+    pub(crate) certificate: PathBuf,
 
     /// Print JSON (docs/json.md).
     #[arg(long)]

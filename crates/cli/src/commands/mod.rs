@@ -31,6 +31,7 @@ mod sequence;
 mod show;
 mod split;
 mod sweep;
+mod verify_proof;
 
 use clap::CommandFactory;
 
@@ -61,6 +62,7 @@ pub(crate) fn run(args: &Args, runtime: FindRuntime) -> Result<(), Failure> {
         Command::Diff(args) => diff::diff(args),
         Command::Check(args) => check::check(args, runtime),
         Command::Prove(args) => prove::prove(args),
+        Command::VerifyProof(args) => verify_proof::verify_proof(args),
         Command::Lint(args) => lint::lint(args),
         Command::Ops(args) => ops::ops(args),
         Command::Dim(args) => dim::dim(args),

@@ -1,9 +1,11 @@
 //! `gradus prove`: whether two models are the same for all inputs and sizes.
 
+use std::io::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
 use gradus::convert::u64_of;
+use gradus::files::{NewFiles, cannot_write};
 use gradus::prove::{ProveOptions, Proved, Side, Unproved, Verdict};
 use serde::Serialize;
 
@@ -22,12 +24,18 @@ struct ProveJson<'a> {
     unmatched: &'a [String],
     own_inputs: Vec<OwnInputJson<'a>>,
     assumptions: &'a [String],
+    inputs: &'a [String],
+    conditions: &'a [String],
+    readings: &'a [String],
     frontier: Vec<PairJson<'a>>,
     runs: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     witness: Option<WitnessJson<'a>>,
+    /// The file of the steps, if it was written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    certificate: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -72,7 +80,15 @@ pub(crate) fn prove(args: &args::ProveArgs) -> Result<(), Failure> {
     options.sizes = given::sizes(&args.sizes)?;
     (options.seed, options.time) = (args.seed, Duration::from_secs(args.seconds));
     options.limits = Some(args.limits.limits());
+    options.certificate = args.certificate.is_some();
     let proved = first.prove(&second, &options)?;
+    let steps = proved.proof.as_ref().and_then(|proof| proof.certificate.as_ref());
+    if let Some((path, steps)) = args.certificate.as_deref().zip(steps) {
+        let mut files = NewFiles::default();
+        files
+            .create(path, |out| out.write_all(steps.as_bytes()).map_err(|error| cannot_write(path, error)))?;
+        files.commit()?;
+    }
     let mut files = Vec::new();
     if let (Verdict::Different(witness), Some(folder)) = (&proved.verdict, &args.witness) {
         let inputs: Vec<_> =
@@ -119,11 +135,21 @@ fn json<'a>(args: &args::ProveArgs, proved: &'a Proved, files: Vec<FileJson>) ->
         unmatched: proof.map_or(&[], |proof| &proof.unmatched),
         own_inputs: own.map(|(model, name)| OwnInputJson { model: u64_of(*model), name }).collect(),
         assumptions: proof.map_or(&[], |proof| &proof.assumptions),
+        inputs: proof.map_or(&[], |proof| &proof.inputs),
+        conditions: proof.map_or(&[], |proof| &proof.conditions),
+        readings: proof.map_or(&[], |proof| &proof.readings),
         frontier: proof.iter().flat_map(|proof| &proof.frontier).map(pair).collect(),
         runs: u64_of(proved.runs),
         reason: proved.reason.as_deref(),
         witness,
+        certificate: written(args, proved),
     }
+}
+
+/// The file that the certificate was written into: that of a complete proof.
+fn written(args: &args::ProveArgs, proved: &Proved) -> Option<String> {
+    let path = args.certificate.as_deref()?;
+    proved.proof.as_ref()?.certificate.as_ref().map(|_| path.display().to_string())
 }
 
 /// Pairs that are listed, if not all are.
@@ -134,6 +160,15 @@ fn text(args: &args::ProveArgs, proved: &Proved, files: &[FileJson]) -> String {
     if let Some(proof) = &proved.proof {
         let taken = proof.assumptions.iter().map(|text| format!("assumed: {}", output::escaped(text)));
         lines.extend(taken);
+        let inputs = proof.inputs.iter().map(|text| format!("input {}", output::escaped(text)));
+        lines.extend(inputs);
+        let shown = if args.all { proof.conditions.len() } else { LISTED };
+        let conditions = proof.conditions.iter().take(shown);
+        lines.extend(conditions.map(|text| format!("where {}", output::escaped(text))));
+        if proof.conditions.len() > shown {
+            lines.push(format!("where {} more conditions hold (--all)", proof.conditions.len() - shown));
+        }
+        lines.extend(proof.readings.iter().map(|text| format!("read as ONNX: {}", output::escaped(text))));
         for (model, name) in &proof.own_inputs {
             let which = if *model == 0 { "first" } else { "second" };
             lines.push(format!("input of the {which} model alone: {}", output::escaped(name)));
@@ -174,7 +209,9 @@ fn text(args: &args::ProveArgs, proved: &Proved, files: &[FileJson]) -> String {
                 lines.push(format!("  {} more (--all)", frontier.len() - shown));
             }
         }
-        Verdict::Equivalent => {}
+        Verdict::Equivalent => {
+            lines.extend(written(args, proved).map(|file| format!("certificate saved in {file}")));
+        }
     }
     lines.join("\n")
 }

@@ -7,6 +7,7 @@ mod common {
     pub mod random;
     pub mod sketch;
 }
+mod certificates;
 mod exact;
 mod functions;
 mod loops;

@@ -1,7 +1,8 @@
 //! Laws of functions of elements.
 
+use gradus_core::convert::Rules;
 use gradus_core::graph::Standard;
-use gradus_core::{DType, Number};
+use gradus_core::{DType, Number, Shape, Tensor};
 use gradus_engine::dim::Dim;
 use gradus_engine::fact::Dims;
 use gradus_engine::operators::{Row, ZeroSigns, registry};
@@ -27,6 +28,13 @@ pub(super) const LAWS: &[Law] = &[
         "x * 1, x / 1, x - 0, x + -0, x ** 1, x And true, x Or false = x, where x has the shape and type of the result",
         "IEEE 754 rounds none of them; x + 0 is not among them, as -0 + 0 = 0",
         neutral,
+    ),
+    law(
+        "reciprocal",
+        &["Reciprocal"],
+        "Reciprocal(x) = 1 / x",
+        "the text says so, and IEEE 754 rounds the quotient once",
+        reciprocal,
     ),
     law(
         "involution",
@@ -141,6 +149,16 @@ fn neutral(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
         _ => false,
     };
     (first && is_like(terms, b, info)).then(|| vec![b])
+}
+
+fn reciprocal(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
+    let (x, info) = (call.argument(0)?, call.infos.first()?.clone());
+    let one =
+        Tensor::from_numbers(info.dtype?, Shape::new([]).ok()?, [Number::Float(1.0)], Rules::IEEE).ok()?;
+    let one = terms.table.tensor(&one);
+    std::sync::Arc::make_mut(&mut call.operator).name = "Div".into();
+    call.row = registry::row(Standard::Onnx, "", "Div")?;
+    Some(vec![terms.only(call, vec![Some(one), Some(x)], info)?])
 }
 
 fn involution(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {

@@ -29,6 +29,12 @@ pub struct Call {
     pub infos: Vec<Info>,
 }
 
+impl PartialEq for Call {
+    fn eq(&self, other: &Call) -> bool {
+        self.operator == other.operator && self.arguments == other.arguments
+    }
+}
+
 impl Call {
     /// The argument with this index, if it is given.
     pub fn argument(&self, index: usize) -> Option<TermId> {
@@ -72,6 +78,13 @@ pub struct Law {
     apply: Apply,
 }
 
+impl Law {
+    /// The terms that it makes the outputs of a call, if its condition holds.
+    pub fn apply(&self, terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
+        (self.apply)(terms, call)
+    }
+}
+
 const fn law(
     name: &'static str,
     operators: &'static [&'static str],
@@ -89,8 +102,8 @@ pub fn all() -> impl Iterator<Item = &'static Law> {
     TABLES.iter().copied().flatten()
 }
 
-/// The laws that look at calls of an operator.
-fn of(name: &str) -> &'static [&'static Law] {
+/// The laws that look at a call.
+pub fn of(call: &Call) -> &'static [&'static Law] {
     type Index = (HashMap<&'static str, Vec<&'static Law>>, Vec<&'static Law>);
     static INDEX: std::sync::LazyLock<Index> = std::sync::LazyLock::new(|| {
         let names = all().flat_map(|law| law.operators.iter().copied());
@@ -101,7 +114,13 @@ fn of(name: &str) -> &'static [&'static Law] {
         }
         (index, all().filter(|law| law.operators.is_empty()).collect())
     });
-    INDEX.0.get(name).unwrap_or(&INDEX.1)
+    INDEX.0.get(call.name()).unwrap_or(&INDEX.1)
+}
+
+/// The laws of those names, if all look at a call and stand in their order.
+pub fn named(call: &Call, names: &[Box<str>]) -> Option<Vec<&'static Law>> {
+    let mut all = of(call).iter().copied();
+    names.iter().map(|name| all.find(|law| law.name == &**name)).collect()
 }
 
 /// Maximum number of laws within one another: terms are views of views only so often.
@@ -109,17 +128,18 @@ const MAX_NESTED: usize = 64;
 
 /// The terms of the outputs of a call.
 pub fn apply(terms: &mut Terms<'_>, mut call: Call) -> Vec<TermId> {
-    if terms.nested < MAX_NESTED {
-        terms.nested += 1;
-        let name = call.operator.name.clone();
-        let laws = if call.operator.domain.is_empty() { of(&name) } else { of("") };
-        let found = laws.iter().find_map(|law| (law.apply)(terms, &mut call));
-        terms.nested -= 1;
-        if let Some(found) = found {
-            return found;
-        }
+    if terms.nested >= MAX_NESTED {
+        return terms.plain(call);
     }
-    terms.plain(call)
+    terms.nested += 1;
+    let found = if terms.trail.is_off() {
+        let found = of(&call).iter().find_map(|law| law.apply(terms, &mut call));
+        found.unwrap_or_else(|| terms.plain(call))
+    } else {
+        terms.traced(call)
+    };
+    terms.nested -= 1;
+    found
 }
 
 impl Terms<'_> {

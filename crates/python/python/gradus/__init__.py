@@ -6,6 +6,7 @@
   `gradus.dask` larger than memory.
 - Models: `gradus.load` opens one, to infer shapes, fold, convert, run
   and save. `gradus.check` and `gradus.prove` compare two,
+  `gradus.verify_proof` replays a proof,
   `gradus.Model.lint` reports what is wrong in one, and `gradus.testing`
   has assertions for tests.
 - Graphs: `gradus.Graph` makes one, operator by operator.
@@ -51,6 +52,7 @@ from ._models import (
     check,
     load,
     prove,
+    verify_proof,
 )
 from ._native import DeviceArray, arange, devices, geomspace, linspace, logspace
 from ._shape import shape, size
@@ -133,4 +135,5 @@ __all__ = [
     "shape",
     "size",
     "to_dlpack",
+    "verify_proof",
 ]

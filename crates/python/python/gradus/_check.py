@@ -98,6 +98,14 @@ class ProofReport:
         runs: the number of runs that found no difference, where there is no
             proof.
         reason: why nothing is proved, where the models do not correspond.
+        inputs: the inputs that the proof is about, with their types and the
+            sizes that both models declare.
+        conditions: further conditions without which a run of a model fails.
+        readings: how operators of other standards than ONNX are read, where
+            that is not the same to the bit.
+        certificate: the steps of a proof, if they were asked for: a line of
+            JSON each, which `gradus.verify_proof` replays.
+        laws: the laws of these steps, and how often each was applied.
     """
 
     verdict: str
@@ -105,8 +113,13 @@ class ProofReport:
     differing: list[str]
     frontier: list[tuple[tuple[str | None, str], tuple[str | None, str], int]]
     assumptions: list[str]
+    inputs: list[str]
+    conditions: list[str]
+    readings: list[str]
     runs: int
     reason: str | None
+    certificate: str | None
+    laws: dict[str, int]
 
     def __bool__(self) -> bool:
         return self.verdict == "equivalent"

@@ -21,7 +21,7 @@ from ._reports import ConversionNote, ConversionReport, FoldReport, Kept
 from ._runtimes import RUNTIMES
 from .errors import UsageError
 
-__all__ = ["Condition", "ConversionNote", "ConversionReport", "ConvertedModel", "Dim", "EditedModel", "Finding", "FoldReport", "FoldedModel", "Inference", "Kept", "MapType", "Model", "OptionalType", "SequenceType", "TensorType", "UnknownType", "check", "load", "prove"]
+__all__ = ["Condition", "ConversionNote", "ConversionReport", "ConvertedModel", "Dim", "EditedModel", "Finding", "FoldReport", "FoldedModel", "Inference", "Kept", "MapType", "Model", "OptionalType", "SequenceType", "TensorType", "UnknownType", "check", "load", "prove", "verify_proof"]
 
 
 class Model:
@@ -789,6 +789,7 @@ class Model:
         shapes: Mapping[str, Sequence[Any]] | None = None,
         seconds: float = 30,
         seed: int = 1,
+        certificate: bool = False,
     ) -> ProofReport:
         """Proves that another model returns the same bits for all inputs.
 
@@ -802,6 +803,8 @@ class Model:
             shapes: shapes of inputs by name, in place of the declared ones.
             seconds: the time of the runs that look for a difference.
             seed: the seed of the random inputs of these runs.
+            certificate: whether the report has the steps of a proof, for
+                `gradus.verify_proof`.
 
         Returns:
             A report, which is true if the models are proved to be the same.
@@ -815,9 +818,8 @@ class Model:
             >>> model.prove(model.fold()).verdict
             'equivalent'
         """
-        report = self._native._prove(other._native, _sizes(dims, shapes), seconds, seed)
-        report["outputs"] = dict(report["outputs"])
-        return ProofReport(**report)
+        report = self._native._prove(other._native, _sizes(dims, shapes), (seconds, seed, certificate))
+        return _proof(report)
 
     def lint(
         self,
@@ -1261,6 +1263,7 @@ def prove(
     shapes: Mapping[str, Sequence[Any]] | None = None,
     seconds: float = 30,
     seed: int = 1,
+    certificate: bool = False,
 ) -> ProofReport:
     """Proves that two models return the same bits for all inputs and sizes.
 
@@ -1273,6 +1276,7 @@ def prove(
         shapes: shapes of inputs by name, in place of the declared ones.
         seconds: the time of the runs that look for a difference.
         seed: the seed of the random inputs of these runs.
+        certificate: whether the report has the steps of a proof.
 
     Returns:
         The report of `gradus.Model.prove`, which is true if the models are
@@ -1287,7 +1291,52 @@ def prove(
         >>> bool(gradus.prove(model, model))
         True
     """
-    return _opened(a).prove(_opened(b), dims, shapes=shapes, seconds=seconds, seed=seed)
+    return _opened(a).prove(
+        _opened(b), dims, shapes=shapes, seconds=seconds, seed=seed, certificate=certificate
+    )
+
+
+def verify_proof(
+    a: Any,
+    b: Any,
+    certificate: str,
+    dims: Mapping[str, int] | None = None,
+    *,
+    shapes: Mapping[str, Sequence[Any]] | None = None,
+) -> ProofReport:
+    """Replays the certificate of a proof that two models return the same bits.
+
+    Nothing is searched, and nothing that the certificate says is believed.
+
+    Args:
+        a: a `gradus.Model`, or a source that `gradus.load` opens.
+        b: the other model, alike.
+        certificate: the steps, as the report of `gradus.prove` or a file of
+            `gradus prove --certificate` has them.
+        dims: numbers for symbols, as in the proof.
+        shapes: shapes of inputs, as in the proof.
+
+    Returns:
+        A report, which is true.
+
+    Raises:
+        ArgumentError: if the certificate is refused, with its line: of other
+            models, sizes or another version of Gradus, or changed.
+
+    Example:
+        >>> import gradus
+        >>> model = gradus.load("examples/heads.onnx")
+        >>> steps = model.prove(model, certificate=True).certificate
+        >>> gradus.verify_proof(model, model, steps).laws
+        {'transpose': 2, 'view': 2}
+    """
+    first, second = _opened(a), _opened(b)
+    return _proof(first._native._verify_proof(second._native, certificate, _sizes(dims, shapes)))
+
+
+def _proof(report: dict[str, Any]) -> ProofReport:
+    report["outputs"], report["laws"] = dict(report["outputs"]), dict(report["laws"])
+    return ProofReport(**report)
 
 
 def _scaled(of: str | tuple[str, Any, Any]) -> tuple[str, list[float], list[float]]:
