@@ -22,6 +22,7 @@ mod loading;
 mod model;
 mod number;
 mod plan;
+mod prove;
 mod runtime;
 mod sequence;
 mod signals;
@@ -56,6 +57,8 @@ mod _native {
     use super::model::Model;
     #[pymodule_export]
     use super::plan::{_plan, Plan};
+    #[pymodule_export]
+    use super::prove::{_prove, _verify_proof};
     #[pymodule_export]
     use super::sequence::_forked;
 

@@ -13,7 +13,7 @@ use gradus::edit::{Edited, JoinOptions};
 use gradus::fold::{FoldOptions, Folded, RuleSet};
 use gradus::graph::{Standard, Type, ValueId};
 use gradus::infer::{ElementRange, InferOptions, InputFact, Reuse};
-use gradus::prove::{Proof, ProveOptions, ProvedOutputs, Side, Verdict, verify};
+use gradus::prove::ProvedOutputs;
 use gradus::{Error, Kind, Map, Program, RunOptions, Sums, Value};
 use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
@@ -226,54 +226,6 @@ impl Model {
             report.set_item("outputs", check.outputs.into_iter().map(compared).collect::<Vec<_>>())?;
             report.set_item("parting", check.parting.map(|it| (it.value, it.before, it.after)))?;
         }
-        Ok(report)
-    }
-
-    /// What is proved of this model and another, as a `gradus.ProofReport` has it.
-    fn _prove<'py>(
-        &self,
-        py: Python<'py>,
-        other: &Model,
-        sizes: GivenSizes<'_>,
-        (seconds, seed, certificate): (f64, u64, bool),
-    ) -> PyResult<Bound<'py, PyDict>> {
-        let mut options = ProveOptions::default();
-        options.sizes = said_of_inputs(sizes)?;
-        (options.seed, options.certificate) = (seed, certificate);
-        let wrong = || Error::mismatch(Kind::Usage, "seconds", seconds, "a number of at least 0");
-        options.time = Duration::try_from_secs_f64(seconds).map_err(|_| wrong()).or_raise()?;
-        let proved = engine(py, || self.model.prove(&other.model, &options)).or_raise()?;
-        let report = PyDict::new(py);
-        report.set_item("verdict", proved.verdict.name())?;
-        let differing = match proved.verdict {
-            Verdict::Different(witness) => witness.outputs.into_iter().map(|output| output.name).collect(),
-            _ => Vec::new(),
-        };
-        report.set_item("differing", differing)?;
-        report.set_item("runs", proved.runs)?;
-        report.set_item("reason", proved.reason)?;
-        set_proof(&report, proved.proof)?;
-        Ok(report)
-    }
-
-    /// What the certificate of a proof of this model and another proves, as a `gradus.ProofReport`
-    /// has it.
-    fn _verify_proof<'py>(
-        &self,
-        py: Python<'py>,
-        other: &Model,
-        certificate: &str,
-        sizes: GivenSizes<'_>,
-    ) -> PyResult<Bound<'py, PyDict>> {
-        let mut options = ProveOptions::default();
-        options.sizes = said_of_inputs(sizes)?;
-        let proof = engine(py, || verify(&self.model, &other.model, certificate, &options)).or_raise()?;
-        let report = PyDict::new(py);
-        report.set_item("verdict", Verdict::Equivalent.name())?;
-        report.set_item("differing", Vec::<String>::new())?;
-        report.set_item("runs", 0)?;
-        report.set_item("reason", py.None())?;
-        set_proof(&report, Some(proof))?;
         Ok(report)
     }
 
@@ -765,27 +717,4 @@ pub(crate) fn runtime_named(name: &str) -> PyResult<Runtime> {
     let known = [Runtime::OnnxRuntime, Runtime::OpenVino];
     let found = known.into_iter().find(|runtime| runtime.name() == name);
     found.ok_or_else(|| raised(&Error::unknown("runtime", name, known.map(Runtime::name))))
-}
-
-/// Writes what is proved into a report.
-fn set_proof(report: &Bound<'_, PyDict>, proof: Option<Proof>) -> PyResult<()> {
-    let (mut outputs, mut frontier, mut assumptions) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut certificate, mut laws, mut readings) = (None, Vec::new(), Vec::new());
-    let (mut inputs, mut conditions) = (Vec::new(), Vec::new());
-    if let Some(proof) = proof {
-        (outputs, assumptions) = (proof.outputs, proof.assumptions);
-        (certificate, laws) = (proof.certificate, proof.laws);
-        (inputs, conditions, readings) = (proof.inputs, proof.conditions, proof.readings);
-        let side = |side: Side| (side.value, side.term);
-        let pairs = proof.frontier.into_iter().map(|pair| (side(pair.first), side(pair.second), pair.count));
-        frontier.extend(pairs);
-    }
-    report.set_item("outputs", outputs)?;
-    report.set_item("frontier", frontier)?;
-    report.set_item("assumptions", assumptions)?;
-    report.set_item("inputs", inputs)?;
-    report.set_item("conditions", conditions)?;
-    report.set_item("readings", readings)?;
-    report.set_item("certificate", certificate)?;
-    report.set_item("laws", laws)
 }

@@ -55,18 +55,20 @@ class CheckReport:
 
     Attributes:
         runs: the number of runs that were compared.
-        outputs: the outputs in the order of the first model.
+        outputs: the outputs that runs compared, in the order of the first
+            model.
         parting: the first value of both models that differs, and the nodes
             that compute it; `None` if no value of a common name differs.
+        proved: outputs by name, and whether they are proved to be the same
+            for all inputs and sizes, so that no run compares them; `None`
+            for `prove=False`, and where proofs are not about the models.
+        not_proved: why nothing is proved, if the proof did not end.
     """
 
     runs: int
     outputs: list[OutputCheck]
     parting: tuple[str, str, str] | None
-    #: Outputs by name, and whether they are proved to be the same for all inputs and sizes, so that
-    #: no run compares them; ``None`` for ``prove=False``, and where proofs are not about the models.
     proved: dict[str, bool] | None = None
-    #: Why nothing is proved, if the proof did not end.
     not_proved: str | None = None
 
     def __bool__(self) -> bool:

@@ -582,14 +582,16 @@ class Model:
             max_constant: maximum bytes of a constant that is added.
             declare: write the types of values that nodes compute into the
                 model.
-            verify: compare shapes for random sizes, and outputs of runs on
-                random inputs: their bits up to level `exact`, types and shapes
-                above. `None` takes as long as folding and half a second; `True`
-                up to 30 seconds, and raises if no run could be compared;
-                `False` compares nothing. `"onnxruntime"` also compares the
-                outputs that ONNX Runtime gives, without its optimisations, of a
-                model in a file, and lists those that differ as
-                `report.differing`.
+            verify: prove that outputs are the same for all inputs and sizes, up
+                to level `exact`, and compare the others in runs on random
+                inputs: their bits up to level `exact`, types and shapes above.
+                `None` takes for each as long as folding and half a second;
+                `True` up to 30 seconds, runs all outputs, and raises if no run
+                could be compared; `False` does neither. `"onnxruntime"` also
+                compares the outputs that ONNX Runtime gives, without its
+                optimisations, of a model in a file, and lists those that
+                differ as `report.differing`.
+            prove: take whatever time the proof needs.
             values: inputs of these runs by name; others are random.
             level: `shapes` for shape arithmetic alone, `exact` for rules that
                 keep every bit, `fuse` also for rules that may change the last
@@ -690,11 +692,12 @@ class Model:
                 `past_key_values.*` and the outputs `present.*`.
             states: to OpenVINO, inputs that become variables, and the outputs
                 that are their next values.
-            verify: run both models on random inputs, and compare the bits of
-                outputs that exact nodes compute, and types of others. `None`
-                takes as long as the conversion and half a second; `True` up to
-                30 seconds, and raises if no run could be compared; `False`
-                compares nothing.
+            verify: prove that outputs are the same for all inputs and sizes,
+                from ONNX to ONNX, and compare the others in runs on random
+                inputs: the bits of outputs that exact nodes compute, and types
+                of others. `None` takes for each as long as the conversion and
+                half a second; `True` up to 30 seconds, runs all outputs, and
+                raises if no run could be compared; `False` does neither.
             ranges: by symbol, the smallest and the largest number that is
                 assumed; `None` for no largest.
             nonempty: assume that no size of an input is 0.
@@ -747,7 +750,8 @@ class Model:
     ) -> CheckReport:
         """Runs this model and another on the same random inputs.
 
-        All outputs are compared bit for bit. Open dimensions get sizes that the
+        All outputs are compared bit for bit: by a proof or, without one, in
+        runs. Open dimensions get sizes that the
         model takes: the smallest, the largest, then random ones. Floats are
         from -1 to 1, and in every third run zeros, ones, large and small
         numbers; integers are 0 and 1, or what a node looks up or chooses a
@@ -760,6 +764,8 @@ class Model:
             values: inputs by name that are the same in all runs.
             runs: the number of runs that are compared.
             seed: the seed of the random inputs.
+            prove: take up to 10 seconds to prove outputs the same for all
+                inputs and sizes: no run compares these.
 
         Returns:
             A report, which is true if nothing differs.
@@ -818,7 +824,7 @@ class Model:
             >>> model.prove(model.fold()).verdict
             'equivalent'
         """
-        report = self._native._prove(other._native, _sizes(dims, shapes), (seconds, seed, certificate))
+        report = _native._prove((self._native, other._native), _sizes(dims, shapes), (seconds, seed, certificate))
         return _proof(report)
 
     def lint(
@@ -1232,6 +1238,8 @@ def check(
         values: inputs by name that are the same in all runs.
         runs: the number of runs that are compared.
         seed: the seed of the random inputs.
+        prove: take up to 10 seconds to prove outputs of two models the same
+            for all inputs and sizes: no run compares these.
 
     Returns:
         The report of `gradus.Model.check`, or with `with_` that of
@@ -1330,8 +1338,8 @@ def verify_proof(
         >>> gradus.verify_proof(model, model, steps).laws
         {'transpose': 2, 'view': 2}
     """
-    first, second = _opened(a), _opened(b)
-    return _proof(first._native._verify_proof(second._native, certificate, _sizes(dims, shapes)))
+    models = (_opened(a)._native, _opened(b)._native)
+    return _proof(_native._verify_proof(models, certificate, _sizes(dims, shapes)))
 
 
 def _proof(report: dict[str, Any]) -> ProofReport:

@@ -942,8 +942,6 @@ class Model:
         runtime: str | None,
         prove: bool,
     ) -> dict[str, Any]: ...
-    def _prove(self, other: Model, sizes: _Sizes, options: tuple[float, int, bool]) -> dict[str, Any]: ...
-    def _verify_proof(self, other: Model, certificate: str, sizes: _Sizes) -> dict[str, Any]: ...
     def explain(self, name: str) -> str:
         """Explains what is known of a value, from where it comes."""
     def save(self, path: str | os.PathLike[str], keep_names: bool = False) -> int:
@@ -1073,6 +1071,8 @@ def devices() -> list[dict[str, Any]]:
         True
     """
 
+def _prove(models: tuple[Model, Model], sizes: _Sizes, search: tuple[float, int, bool]) -> dict[str, Any]: ...
+def _verify_proof(models: tuple[Model, Model], certificate: str, sizes: _Sizes) -> dict[str, Any]: ...
 def _lint(
     model: Model,
     sizes: _Sizes,

@@ -56,6 +56,10 @@ class FoldReport:
         measured_outputs: the same of each output, by name.
         differing: outputs that ONNX Runtime computes differently for the
             folded model; `None` if it was not asked.
+        proved: outputs by name, and whether they are proved to be the same
+            for all inputs and sizes; `None` for `verify=False`, and where
+            proofs are not about the models.
+        not_proved: why nothing is proved, if the proof did not end.
     """
 
     operators: dict[str, tuple[int, int]]
@@ -75,6 +79,8 @@ class FoldReport:
     measured: tuple[int, int, float] | None = None
     measured_outputs: dict[str, tuple[int, int, float]] = field(default_factory=dict)
     differing: list[OutputCheck] | None = None
+    proved: dict[str, bool] | None = None
+    not_proved: str | None = None
 
     @property
     def nodes(self) -> tuple[int, int]:
@@ -129,6 +135,10 @@ class ConversionReport:
             `None` if there was no run.
         sizes: the sizes of these runs: `"1"`, `"unequal"`, `"n = 0"`.
         not_compared: why outputs were not compared, if they were not.
+        proved: outputs by name, and whether they are proved to be the same
+            for all inputs and sizes; `None` for `verify=False`, and where
+            proofs are not about the models.
+        not_proved: why nothing is proved, if the proof did not end.
     """
 
     nodes: int
@@ -137,6 +147,8 @@ class ConversionReport:
     ran: tuple[int, int, int] | None = None
     sizes: list[str] = field(default_factory=list)
     not_compared: str | None = None
+    proved: dict[str, bool] | None = None
+    not_proved: str | None = None
 
     @property
     def exact(self) -> bool:
