@@ -39,7 +39,7 @@ pub(crate) fn apply(editor: &mut Editor, (kind, name, rest): GivenEdit<'_>) -> P
         }
         "input_shape" => Edit::InputShape { input: name, sizes: sizes(Some(&rest))?.unwrap_or_default() },
         "dynamic" => {
-            let (shapes, given): (Vec<(String, Bound<'_, PyAny>)>, Vec<(String, String)>) = rest.extract()?;
+            let (shapes, given) = rest.extract()?;
             Edit::Dynamic(Box::new(dynamic(shapes, given)?))
         }
         "dim" => {

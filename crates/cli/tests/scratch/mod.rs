@@ -14,6 +14,7 @@ impl Scratch {
         Scratch(path)
     }
 
+    #[allow(dead_code, reason = "not every test file asks for it")]
     pub fn path(&self) -> &Path {
         &self.0
     }

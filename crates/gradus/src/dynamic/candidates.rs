@@ -3,7 +3,7 @@
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
-use gradus_core::convert::i64_of;
+use gradus_core::convert::{i64_of, truncated};
 use gradus_core::graph::{Node, Origin};
 use gradus_core::{DType, Number, Tensor};
 
@@ -509,10 +509,8 @@ fn whole_numbers(tensor: &Tensor) -> Option<Vec<i64>> {
         return None;
     }
     let whole = |number| match number {
-        Number::Float(value) if value.fract() == 0.0 && value.abs() < 1e15 =>
-        {
-            #[expect(clippy::cast_possible_truncation, reason = "it is a whole number below 2^53")]
-            Some(value as i64)
+        Number::Float(value) if value.fract() == 0.0 && value.abs() < 1e15 => {
+            truncated(value).and_then(|value| i64::try_from(value).ok())
         }
         _ => None,
     };

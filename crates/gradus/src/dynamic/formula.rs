@@ -225,7 +225,7 @@ impl<'m> FormulaWriter<'m> {
     }
 
     /// The number and the products that an expression is the sum of.
-    fn taken_apart(&self, dim: Dim) -> Result<(i64, Vec<(i64, Vec<Part>)>)> {
+    fn taken_apart(&self, dim: Dim) -> Result<(i64, Products)> {
         let form = self.symbols.form(dim);
         let part = |factor: &Factor<'_>| match factor {
             Factor::Symbol(index) => Ok(Part::Symbol(self.symbols.symbols()[*index].name.clone())),
@@ -336,6 +336,9 @@ impl<'m> FormulaWriter<'m> {
         Ok(self.node("Reshape", &[&line, &shape], Vec::new()))
     }
 }
+
+/// Products with their factors before them.
+type Products = Vec<(i64, Vec<Part>)>;
 
 /// A factor of a product, owned.
 enum Part {

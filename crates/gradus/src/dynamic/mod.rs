@@ -36,6 +36,7 @@ use gradus_core::text::name_in_message;
 use gradus_core::{Error, Kind, Limits, Result};
 
 use crate::declare::{Telling, merged};
+use crate::fact::TensorFact;
 use crate::model::Model;
 use crate::prove::ProveOptions;
 use formula::named_axes;
@@ -63,7 +64,7 @@ impl Default for DynamicOptions {
         DynamicOptions {
             inputs: HashMap::new(),
             sizes: BTreeMap::new(),
-            time: Duration::from_secs(60),
+            time: Duration::from_mins(1),
             limits: None,
         }
     }
@@ -227,7 +228,7 @@ fn sizes_in(model: &Model, types: &[(Arc<str>, Type)]) -> Result<HashMap<Arc<str
         let id = model.input(input)?;
         let declared = model.graph().value(id).declared.as_ref();
         // A name may be declared of a size that nodes fix.
-        let fixed = inference.fact(id).as_tensor().and_then(|fact| fact.shape());
+        let fixed = inference.fact(id).as_tensor().and_then(TensorFact::shape);
         let fixed = fixed.map(|shape| shape.to_i64());
         let own = sizes_of(declared).or(fixed).filter(|own| own.len() == sizes.len()).ok_or_else(|| {
             let what = format_args!("declared sizes of input \"{}\"", name_in_message(input));

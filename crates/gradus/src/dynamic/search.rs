@@ -128,10 +128,10 @@ impl<'s, 'm> Search<'s, 'm> {
             return Ok(Visited::Changed(Box::new(self.ground.view(&self.changes)?), node));
         }
         let proposal = self.proposal(view, node);
-        if !proposal.candidates.is_empty() {
-            if let Some((next, first)) = self.choose(view, node, proposal.candidates, None)? {
-                return Ok(Visited::Changed(Box::new(next), first));
-            }
+        if !proposal.candidates.is_empty()
+            && let Some((next, first)) = self.choose(view, node, &proposal.candidates, None)?
+        {
+            return Ok(Visited::Changed(Box::new(next), first));
         }
         if let Some(what) = proposal.required {
             return Ok(Visited::Stuck(what));
@@ -143,7 +143,7 @@ impl<'s, 'm> Search<'s, 'm> {
             return Ok(Visited::Next);
         };
         let causes = self.causes(view, node, &hard);
-        match self.choose(view, node, causes, Some(&hard))? {
+        match self.choose(view, node, &causes, Some(&hard))? {
             Some((next, first)) => Ok(Visited::Changed(Box::new(next), first)),
             None => Ok(Visited::Stuck(hard.text)),
         }
@@ -155,7 +155,7 @@ impl<'s, 'm> Search<'s, 'm> {
         &mut self,
         view: &View,
         node: usize,
-        candidates: Vec<Candidate>,
+        candidates: &[Candidate],
         wrong: Option<&Hard>,
     ) -> Result<Option<(View, usize)>> {
         let mends = wrong.is_some();

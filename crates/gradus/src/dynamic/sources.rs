@@ -64,12 +64,9 @@ impl<'m> Sources<'m> {
         let (_, own) = self.node(0, node)?;
         let is_constant = &*own.operator.name == "Constant";
         let others = (1..self.models.len()).filter_map(|source| self.node(source, node));
-        for (_, other) in others.filter(|_| !is_constant) {
-            for attribute in own.attributes.iter().filter(|of| !is_same(own, other, &of.name)) {
-                return Some(attribute.name.clone());
-            }
-        }
-        None
+        let differing =
+            |(_, other): (_, &Node)| own.attributes.iter().find(|of| !is_same(own, other, &of.name));
+        others.filter(|_| !is_constant).find_map(differing).map(|attribute| attribute.name.clone())
     }
 }
 

@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use gradus_core::convert::{Rules, i64_of};
+use gradus_core::convert::{Rules, i64_of, nearest_f64};
 use gradus_core::{DType, Number, Shape, Tensor};
 
 /// A table whose size is open along some axes.
@@ -71,13 +71,9 @@ pub(super) fn patterns(tables: &[Tensor], axes: &[(usize, Arc<str>)]) -> Vec<Tab
 /// The elements as numbers, where doubles hold them exactly.
 fn numbers(table: &Tensor) -> Option<Vec<f64>> {
     let exact = |number| match number {
-        Number::Int(value) => {
-            let value = i64::try_from(value).ok().filter(|value| value.unsigned_abs() < 1 << 53)?;
-            #[expect(clippy::cast_precision_loss, reason = "it is below 2^53")]
-            Some(value as f64)
-        }
+        Number::Int(value) => (value.unsigned_abs() < 1 << 53).then(|| nearest_f64(number)),
         Number::Float(value) => (!value.is_nan()).then_some(value),
-        _ => None,
+        Number::Complex(..) => None,
     };
     table.numbers().ok()?.map(exact).collect()
 }

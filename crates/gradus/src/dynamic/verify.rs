@@ -73,7 +73,9 @@ pub(super) fn stacks(
         let axis = axis_of(dynamic, &name, symbol)?;
         let Some(axis) = axis else {
             let shared = runs[0][index].clone();
-            runs.iter_mut().for_each(|run| run[index] = shared.clone());
+            for run in &mut runs {
+                run[index] = shared.clone();
+            }
             stacked.push(shared);
             continue;
         };
