@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use gradus::edit::Edit;
+use gradus::infer::InferOptions;
 use gradus::{Kind, Model, Tensor};
 
 use crate::common::sketch::Sketch;
@@ -68,7 +69,7 @@ fn stripped_weights_come_back_with_all_bits() {
     let len = edited(&model, [Edit::StripWeights]).save(&path).unwrap();
     assert!(len < 1000, "{len}");
     let stripped = Model::open(&path).unwrap();
-    let inference = stripped.infer(&Default::default()).unwrap();
+    let inference = stripped.infer(&InferOptions::default()).unwrap();
     assert_eq!(inference.describe(inference.fact(stripped.value("y").unwrap())), "float32[1200]");
     let whole = edited(&stripped, [Edit::Weights(Box::new(model.clone()))]).model().unwrap();
     assert_eq!(whole.bytes().unwrap(), model.bytes().unwrap());
