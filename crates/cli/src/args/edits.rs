@@ -133,7 +133,7 @@ pub(crate) struct EditArgs {
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   gradus generalize examples/fixed_1x4.onnx examples/fixed_2x6.onnx -o open.onnx
-  gradus generalize examples/fixed_1x4.onnx examples/fixed_2x6.onnx -o open.onnx --dynamic x=batch,seq,8 --json")]
+  gradus generalize examples/fixed_1x4.onnx examples/fixed_2x6.onnx -o open.onnx --json")]
 pub(crate) struct GeneralizeArgs {
     /// The models: ONNX files, two or more.
     #[arg(value_name = "MODEL", num_args = 2.., required = true)]
