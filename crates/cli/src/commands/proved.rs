@@ -25,6 +25,7 @@ pub(super) fn outputs(outputs: &[(String, bool)]) -> Vec<OutputJson<'_>> {
 }
 
 impl<'a> ProofJson<'a> {
+    /// What is proved, as JSON has it.
     pub(super) fn of(proof: &'a ProvedOutputs) -> ProofJson<'a> {
         ProofJson { outputs: outputs(&proof.outputs), reason: proof.reason.as_deref() }
     }

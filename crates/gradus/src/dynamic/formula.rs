@@ -56,6 +56,7 @@ pub(super) struct FormulaWriter<'m> {
 }
 
 impl<'m> FormulaWriter<'m> {
+    /// A writer of formulas for nodes of a graph.
     pub(super) fn new(graph: &'m Graph, axes: &'m HashMap<Arc<str>, InputAxis>) -> FormulaWriter<'m> {
         FormulaWriter {
             graph,

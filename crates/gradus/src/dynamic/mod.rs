@@ -19,6 +19,7 @@
 mod candidates;
 mod fits;
 mod formula;
+mod left;
 mod reshape;
 mod search;
 mod solve;
@@ -79,6 +80,10 @@ pub struct Dynamic {
     pub model: graph::Model,
     /// The constants that formulas took the place of, in the order of nodes.
     pub changes: Vec<SizeChange>,
+    /// Numbers that stay though they were what a size was, such as the length by which a mean
+    /// divides: a sentence each. Only those who know the network can tell whether they are sizes;
+    /// [`Model::generalize`] asks other exports.
+    pub left: Vec<String>,
     /// Conditions of the sizes for which it runs.
     pub conditions: Vec<String>,
     /// How it was compared with its sources, and where it ran: a sentence each.
@@ -92,7 +97,7 @@ impl Dynamic {
             let SizeChange { node, input, before, after } = change;
             format!("input {input} of {node}: {before} became {after}")
         };
-        self.changes.iter().map(change).chain(self.checks.iter().cloned()).collect()
+        self.changes.iter().map(change).chain(self.left.iter().chain(&self.checks).cloned()).collect()
     }
 }
 
@@ -310,8 +315,9 @@ fn finish(
         before: before(sources, node, input),
         after: formula.text(),
     };
+    let left = left::left(ground, sources, (changes, view));
     let changes = changes.iter().map(change).collect();
-    Ok(Dynamic { model: made, changes, conditions, checks })
+    Ok(Dynamic { model: made, changes, left, conditions, checks })
 }
 
 /// Compares the dynamic model with its sources, and runs it elsewhere: what was shown.

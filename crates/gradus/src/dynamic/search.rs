@@ -64,6 +64,7 @@ struct Tried {
 }
 
 impl<'s, 'm> Search<'s, 'm> {
+    /// A search that has made no change yet.
     pub(super) fn new(
         ground: &'s Ground<'m>,
         sources: &'s Sources<'m>,

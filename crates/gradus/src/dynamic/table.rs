@@ -245,7 +245,7 @@ mod tests {
         assert_eq!(found(&[table(&[2, 3], |_| 7)], &[0, 1]), ["affine [0, 0]"]);
         assert_eq!(found(&[table(&[2, 3], |at| i64::try_from(at[1] * 5).unwrap())], &[0]), ["affine [0]"]);
         assert_eq!(found(&[band(4)], &[0, 1]), ["band 0"]);
-        assert_eq!(found(&[band(4), band(6)], &[0, 1]), ["band 0"]);
+        assert_eq!(found(&[band(4), band(6)], &[0, 1]), ["band 0", "prefix of 36"]);
         assert_eq!(found(&[odd(4)], &[0]), [""; 0]);
         assert_eq!(found(&[odd(4), odd(6)], &[0]), ["prefix of 12"]);
         assert_eq!(found(&[odd(4), line(6)], &[0]), [""; 0]);

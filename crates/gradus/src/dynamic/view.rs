@@ -52,6 +52,7 @@ pub(super) struct Hard {
 }
 
 impl<'m> Ground<'m> {
+    /// A model with types of inputs in place of those that it declares.
     pub(super) fn new(
         model: &'m Model,
         types: Vec<(Arc<str>, Type)>,

@@ -18,6 +18,7 @@ pub(super) struct Needed {
 }
 
 impl Needed {
+    /// The nodes and values that wanted values need where others are given.
     pub(super) fn new(graph: &Graph, wanted: &[ValueId], given: &HashSet<ValueId>) -> Needed {
         let mut needed =
             Needed { nodes: vec![false; graph.nodes().len()], values: vec![false; graph.values().len()] };

@@ -67,7 +67,7 @@ impl Edited {
     /// in.
     ///
     /// # Errors
-    /// [`Kind::Limit`] if the file takes more memory than the limits allow; any error of reading
+    /// [`Kind::Limit`](gradus_core::Kind::Limit) if the file takes more memory than the limits allow; any error of reading
     /// it.
     pub fn model(&self) -> Result<Model> {
         self.written.model(&self.original)
@@ -89,7 +89,7 @@ impl Editor {
     /// The result of the edits.
     ///
     /// # Errors
-    /// [`Kind::Graph`] if the result contradicts itself and the model did not; as
+    /// [`Kind::Graph`](gradus_core::Kind::Graph) if the result contradicts itself and the model did not; as
     /// [`Model::save_edited`], where the graph is not that of the file.
     pub fn finish(self) -> Result<Edited> {
         self.finish_with(&Joint::default())

@@ -133,6 +133,7 @@ impl Editor {
         Ok(())
     }
 
+    /// The output of that name.
     pub(super) fn output(&self, name: &str) -> Result<ValueId> {
         let graph = self.graph();
         let names = || graph.outputs().iter().map(|&id| &*graph.value(id).name);

@@ -23,6 +23,7 @@ pub(super) struct Subject<'m> {
 }
 
 impl<'m> Subject<'m> {
+    /// A model, inferred.
     pub(super) fn new(model: &'m Model, options: &'m LintOptions) -> Result<Subject<'m>> {
         let inference = model.infer(&infer_options(options))?;
         let limits = options.limits.unwrap_or(model.limits());

@@ -216,7 +216,7 @@ fn operators_of_openvino_are_the_same_in_onnx() {
             "StridedSlice-1",
             &[counted(&[3, 4, 5])],
             &[l(&[1, 0, -1]), l(&[0, 0, 0]), l(&[1, 1, 1])],
-            "begin_mask= end_mask= new_axis_mask= shrink_axis_mask=1,0,1 ellipsis_mask=0,1",
+            "begin_mask= end_mask= new_axis_mask= shrink_axis_mask=1,0,1 ellipsis_mask=0,1,0",
         ),
         exact(
             "StridedSlice-1",
