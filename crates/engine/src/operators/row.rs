@@ -93,6 +93,9 @@ pub struct Row {
     pub learned: Option<fn(&str) -> bool>,
     /// The inputs that are weights where they are constants.
     pub weights: &'static [usize],
+    /// The inputs that are sizes, counts or ends where they are integers, but for those of operations
+    /// on two elements.
+    pub sizes: &'static [usize],
     /// The attributes that are one of a few texts.
     pub words: &'static [Words],
     /// The attributes of integers that have a range, or one length.
@@ -243,6 +246,7 @@ impl Row {
             shape_only: false,
             learned: None,
             weights: &[],
+            sizes: &[],
             words: &[],
             numbers: &[],
             checked: None,
@@ -621,6 +625,11 @@ impl Row {
     /// The inputs that are weights where they are constants.
     pub const fn weights(self, weights: &'static [usize]) -> Row {
         Row { weights, ..self }
+    }
+
+    /// The inputs that are sizes, counts or ends where they are integers.
+    pub const fn sizes(self, sizes: &'static [usize]) -> Row {
+        Row { sizes, ..self }
     }
 
     /// The operator has attributes that are one of a few texts each.

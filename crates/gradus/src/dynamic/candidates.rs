@@ -4,7 +4,7 @@ use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
 use gradus_core::convert::{i64_of, truncated};
-use gradus_core::graph::{Node, Origin};
+use gradus_core::graph::{Node, Origin, Standard};
 use gradus_core::{DType, Number, Tensor};
 
 use super::fits::{Fit, fits};
@@ -15,6 +15,8 @@ use super::sources::constant;
 use super::table;
 use super::view::{Changes, Hard, View};
 use crate::dim::Dim;
+use crate::operators::operation::Operation;
+use crate::operators::{self, Reduces, Role, Row};
 
 /// A formula for an input of a node.
 #[derive(Clone, Debug)]
@@ -41,46 +43,34 @@ const MAX_CANDIDATES: usize = 48;
 /// Maximum number of nodes that are looked at for one condition.
 const MAX_NODES: usize = 256;
 
+/// The row of a node's operator.
+fn row(node: &Node) -> Option<&'static Row> {
+    operators::row_of(Standard::Onnx, node).filter(|row| row.domain.is_empty())
+}
+
 /// The inputs of an operator that are sizes.
 fn size_inputs(node: &Node) -> &'static [usize] {
-    if !node.operator.domain.is_empty() {
-        return &[];
-    }
-    match &*node.operator.name {
-        "Expand" | "Tile" | "Split" | "Pad" | "TopK" | "OneHot" | "CenterCropPad" | "Trilu" => &[1],
-        "Range" | "Mul" | "Add" | "Sub" | "Div" | "Mod" | "Less" | "Greater" | "LessOrEqual"
-        | "GreaterOrEqual" | "Equal" | "Min" | "Max" => &[0, 1],
-        "ConstantOfShape" | "Loop" => &[0],
-        "Concat" => &[0, 1, 2, 3, 4, 5, 6, 7],
-        "Slice" | "Where" => &[1, 2],
-        "Resize" => &[3],
-        _ => &[],
+    match row(node) {
+        Some(row) if row.operation.is_some_and(|operation| operation != Operation::Pow) => &[0, 1],
+        row => row.map_or(&[], |row| row.sizes),
     }
 }
 
 /// Returns true if an input of an operator is data, and not numbers that say what it does.
 fn is_data(node: &Node, input: usize) -> bool {
-    const SAYING: [&str; 16] = [
-        "Reshape",
-        "Expand",
-        "Tile",
-        "Split",
-        "Pad",
-        "TopK",
-        "OneHot",
-        "CenterCropPad",
-        "Trilu",
-        "Slice",
-        "Squeeze",
-        "Unsqueeze",
-        "Resize",
-        "Upsample",
-        "CumSum",
-        "DFT",
-    ];
-    let name = &*node.operator.name;
-    let says = SAYING.contains(&name) || name.starts_with("Reduce");
-    if says { input == 0 } else { !matches!(name, "ConstantOfShape" | "Range" | "Loop" | "Scan" | "If") }
+    let Some(row) = row(node) else { return true };
+    // Sizes are data where they are put together, chosen or computed with.
+    if row.operation.is_some() || row.is_elementwise() || row.role == Role::Join {
+        return true;
+    }
+    let is_graph = node.graphs().next().is_some();
+    let says_more = matches!(row.name, "Upsample" | "CumSum" | "DFT") || row.reduces != Reduces::No;
+    match row.sizes.first() {
+        Some(0) => false,
+        Some(_) => input == 0,
+        None if says_more || matches!(row.role, Role::Reshape | Role::View) => input == 0,
+        None => !is_graph,
+    }
 }
 
 impl Search<'_, '_> {
@@ -313,7 +303,7 @@ impl Search<'_, '_> {
     /// input, the number and the size. Nothing tells whether they are meant.
     pub(super) fn alike(&self, view: &mut View, node: usize) -> Option<(usize, i64, Arc<str>)> {
         let own = view.node(node)?.clone();
-        let scales = matches!(&*own.operator.name, "Mul" | "Div" | "Pow" | "Sub" | "Add");
+        let scales = row(&own).is_some_and(|row| row.operation.is_some());
         let sizes = size_inputs(&own);
         if !own.operator.domain.is_empty() || !(scales || sizes.len() < 8) {
             return None;

@@ -469,6 +469,7 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .computes(elementwise::activations::eval)
         .lower(elementwise::lowered::thresholded_relu),
     onnx("Where", Moved)
+        .sizes(&[1, 2])
         .zeros(ZeroSigns::OfAll)
         .elementwise()
         .infer(elementwise::infer::select)

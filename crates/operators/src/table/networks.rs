@@ -287,6 +287,7 @@ pub(super) const NETWORKS: &[Row] = rows![
             recurrent::to_openvino::recurrent(cx, recurrent::to_openvino::Network::Rnn)
         }),
     onnx("Resize", Interpolated)
+        .sizes(&[3])
         .words(&[words::COORDINATES, words::RATIO_POLICY, words::RESIZE_MODE, words::NEAREST])
         .instead(images::lowered::resize_by_weights)
         .idle(images::lowered::is_idle_for_resize)

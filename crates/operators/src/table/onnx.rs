@@ -35,6 +35,7 @@ pub(super) const ONNX: &[Row] = rows![
         .computes(signal::eval::window)
         .lower(|l| signal::lowered::window(l, signal::eval::BLACKMAN)),
     onnx("CenterCropPad", Moved)
+        .sizes(&[1])
         .works(Work::None)
         .infer(layout::infer::center_crop_pad)
         .computes(layout::rearrange::center_crop_pad)
@@ -45,6 +46,7 @@ pub(super) const ONNX: &[Row] = rows![
         indexing::to_openvino::compress,
     ),
     onnx("Concat", Moved)
+        .sizes(&[0, 1, 2, 3, 4, 5, 6, 7])
         .zeros(ZeroSigns::OfAll)
         .infer(layout::infer::concat)
         .eval(layout::eval::concat)
@@ -57,6 +59,7 @@ pub(super) const ONNX: &[Row] = rows![
         .converts("a constant", "", layout::to_openvino::constant)
         .role(Role::Constant),
     onnx("ConstantOfShape", Moved)
+        .sizes(&[0])
         .infer(generate::infer::constant_of_shape)
         .eval(generate::eval::constant_of_shape)
         .converts("Broadcast", "", layout::to_openvino::constant_of_shape),
@@ -98,6 +101,7 @@ pub(super) const ONNX: &[Row] = rows![
         .computes(matmul::eval::einsum)
         .converts("Einsum", "floats: rounding", reduction::to_openvino::einsum),
     onnx("Expand", Moved)
+        .sizes(&[1])
         .zeros(ZeroSigns::OfFirst)
         .picks()
         .infer(layout::infer::expand)
@@ -170,6 +174,7 @@ pub(super) const ONNX: &[Row] = rows![
         .works(Work::Open("the contents of images decide the number of operations"))
         .infer(images::infer::image_decoder),
     onnx("Loop", Moved)
+        .sizes(&[0])
         .works(Work::Graphs)
         .infer(control_flow::infer::repeat)
         .build(control_flow::loops::Loop::build)
@@ -213,12 +218,13 @@ pub(super) const ONNX: &[Row] = rows![
         .infer(reduction::infer::non_zero)
         .eval(reduction::eval::non_zero)
         .converts("NonZero", "of a scalar", layout::to_openvino::non_zero),
-    onnx("OneHot", Moved).infer(generate::infer::one_hot).eval(generate::eval::one_hot).converts(
+    onnx("OneHot", Moved).sizes(&[1]).infer(generate::infer::one_hot).eval(generate::eval::one_hot).converts(
         "OneHot",
         "indices of floats",
         layout::to_openvino::one_hot,
     ),
     onnx("Pad", Moved)
+        .sizes(&[1])
         .words(&[words::PAD_MODE])
         .before(18, layout::lowered::pad)
         .zeros(ZeroSigns::OfFirst)
@@ -256,6 +262,7 @@ pub(super) const ONNX: &[Row] = rows![
         .converts("RandomUniform", "other random numbers", generate::to_openvino::uniform)
         .random(),
     onnx("Range", Open)
+        .sizes(&[0, 1])
         .sequence(Sequence::Range)
         .checked(Checked::Range)
         .works(Work::EachOutput(Each::arithmetic(2)))
@@ -423,6 +430,7 @@ pub(super) const ONNX: &[Row] = rows![
         .role(Role::Size)
         .shape_only(),
     onnx("Slice", Moved)
+        .sizes(&[1, 2])
         .zeros(ZeroSigns::OfFirst)
         .picks()
         .infer(indexing::infer::slice)
@@ -437,6 +445,7 @@ pub(super) const ONNX: &[Row] = rows![
         .computes(layout::rearrange::space_to_depth)
         .converts("SpaceToDepth", "", |cx| layout::to_openvino::blocks(cx, "SpaceToDepth")),
     onnx("Split", Moved)
+        .sizes(&[1])
         .instead(layout::lowered::smaller_last_part)
         .zeros(ZeroSigns::OfFirst)
         .picks()
@@ -471,6 +480,7 @@ pub(super) const ONNX: &[Row] = rows![
         .computes(text::grams::tf_idf)
         .lower(text::grams::compared_grams),
     onnx("Tile", Moved)
+        .sizes(&[1])
         .zeros(ZeroSigns::OfFirst)
         .picks()
         .infer(layout::infer::tile)
@@ -478,6 +488,7 @@ pub(super) const ONNX: &[Row] = rows![
         .converts("Tile", "", layout::to_openvino::tile)
         .role(Role::Tile),
     onnx("TopK", Chosen)
+        .sizes(&[1])
         .picks()
         .axis(-1)
         .works(Work::EachInput(Each::COMPARISON))
@@ -496,6 +507,7 @@ pub(super) const ONNX: &[Row] = rows![
         .converts("Transpose", "", layout::to_openvino::transpose)
         .role(Role::Transpose),
     onnx("Trilu", Moved)
+        .sizes(&[1])
         .before(14, layout::lowered::trilu)
         .zeros(ZeroSigns::OfFirst)
         .infer(elementwise::infer::trilu)
