@@ -387,38 +387,55 @@ class Model:
         max_bytes: int | None = None,
         timeout: float | None = None,
     ) -> EditedModel:
-        """The model with changes, which are made in the order of these arguments; this one stays as it is.
+        """Changes parts, names, sizes, types and weights of the model.
+
+        The changes are made in the order of these arguments, and this model
+        stays as it is.
 
         What no argument names stays as it is in the file.
 
         Args:
-            extract: values that become the inputs, with their inferred types, and values that become the outputs; an empty list
-                stands for the inputs or outputs of the model.
+            extract: values that become the inputs, with their inferred types,
+                and values that become the outputs; an empty list stands for the
+                inputs or outputs of the model.
             add_outputs: values that become outputs too.
-            remove_outputs: outputs that are none any more; what only they need goes.
+            remove_outputs: outputs that are none any more; what only they need
+                goes.
             rename: new names of inputs, outputs or values, by the old ones.
             rename_dims: new names of symbols of sizes, by the old ones.
-            values: constants in the place of inputs, as for :meth:`run`.
-            defaults: defaults of inputs; ``None`` takes the one that an input has.
+            values: constants in the place of inputs, as for `gradus.Model.run`.
+            defaults: defaults of inputs; `None` takes the one that an input
+                has.
             input_shapes: sizes that the model declares of inputs.
-            dynamic: sizes of inputs that are opened, numbers and names: constants that were sizes become expressions of them.
-            sizes: with ``dynamic``, what a number of a node is, where several sizes fit, by the name of the node.
+            dynamic: sizes of inputs that are opened, numbers and names:
+                constants that were sizes become expressions of them.
+            sizes: with `dynamic`, what a number of a node is, where several
+                sizes fit, by the name of the node.
             dims: symbols of sizes, and the numbers in their place.
-            input_types: element types that runs give, with a Cast behind each input; or a triple of the type, the factor and the
-                summand (``None``, a number, or one for each channel) that make images of bytes what the model reads.
-            output_types: element types that runs return, with a Cast before each output.
-            layouts: axes of inputs and outputs in another order, with a Transpose next to each: ``"NHWC"`` where the model has N and
-                C first, else ``"HW->WH"``.
+            input_types: element types that runs give, with a Cast behind each
+                input; or a triple of the type, the factor and the summand
+                (`None`, a number, or one for each channel) that make images of
+                bytes what the model reads.
+            output_types: element types that runs return, with a Cast before
+                each output.
+            layouts: axes of inputs and outputs in another order, with a
+                Transpose next to each: `"NHWC"` where the model has N and C
+                first, else `"HW->WH"`.
             embed: put all weights into the model.
-            strip_weights: leave out weights of at least 1,024 bytes, and have their types, shapes and digests.
+            strip_weights: leave out weights of at least 1,024 bytes, and have
+                their types, shapes and digests.
             weights: a model that has weights that were left out, by name.
             share_weights: keep equal weights once.
-            metadata: entries of the metadata; ``None`` removes one.
-            docs: keep texts that document parts of the model, and properties of nodes and values.
-            max_bytes, timeout: limits of this call, as for :meth:`run`.
+            metadata: entries of the metadata; `None` removes one.
+            docs: keep texts that document parts of the model, and properties of
+                nodes and values.
+            max_bytes: maximum bytes of values at one time; by default the limit
+                of the model.
+            timeout: seconds after which the call fails.
 
         Returns:
-            A model, whose ``notes`` say what each edit did, and whose ``conditions`` say which inputs it takes.
+            A model, whose `notes` say what each edit did, and whose
+            `conditions` say which inputs it takes.
 
         Raises:
             UsageError: if a name is not known, or taken.
@@ -468,23 +485,30 @@ class Model:
         max_bytes: int | None = None,
         timeout: float | None = None,
     ) -> EditedModel:
-        """One model for the sizes of this and other exports of one network.
+        """Makes one model for the sizes of several exports of one network.
 
-        The models are aligned node by node; constants that differ become expressions of the sizes of inputs. The result is
-        proved, or compared by runs, to be each model at its sizes.
+        The models are aligned node by node; constants that differ become
+        expressions of the sizes of inputs. The result is proved, or compared by
+        runs, to be each model at its sizes.
 
         Args:
-            others: exports of the network at other sizes.
-            dynamic: sizes of inputs, numbers and names; the others are open where they differ.
-            sizes: what a number of a node is, where several sizes fit, by the name of the node.
-            max_bytes, timeout: limits of this call, as for :meth:`run`.
+            *others: exports of the network at other sizes.
+            dynamic: sizes of inputs, numbers and names; the others are open
+                where they differ.
+            sizes: what a number of a node is, where several sizes fit, by the
+                name of the node.
+            max_bytes: maximum bytes of values at one time; by default the limit
+                of the model.
+            timeout: seconds after which the call fails.
 
         Returns:
-            A model, whose ``notes`` say what was changed and compared, and whose ``conditions`` say which sizes it takes.
+            A model, whose `notes` say what was changed and compared, and whose
+            `conditions` say which sizes it takes.
 
         Raises:
             UsageError: if a name is not known.
-            GraphError: if the models differ in more than sizes, if no expression fits, or if several do.
+            GraphError: if the models differ in more than sizes, if no
+                expression fits, or if several do.
             UnsupportedError: if a model is not one of ONNX.
 
         Example:
@@ -500,13 +524,15 @@ class Model:
     def join(
         self, second: Model, links: Mapping[str, str], *, keep: Sequence[str] = (), prefix: str = "second/"
     ) -> EditedModel:
-        """The model that runs this one, and another on what it returns.
+        """Makes the model that runs this one, and another on what it returns.
 
-        Inputs of one name are one input; other names that both models have get a prefix in the second.
+        Inputs of one name are one input; other names that both models have get
+        a prefix in the second.
 
         Args:
             second: the model that goes on.
-            links: outputs of this model, each with the input of the second that it is.
+            links: outputs of this model, each with the input of the second that
+                it is.
             keep: linked outputs that stay outputs.
             prefix: the beginning of new names in the second model.
 
@@ -514,7 +540,8 @@ class Model:
             The joined model.
 
         Raises:
-            UsageError: if a link names no output or no input, or their types differ.
+            UsageError: if a link names no output or no input, or their types
+                differ.
             UnsupportedError: if the models have other operator sets.
 
         Example:
@@ -527,18 +554,22 @@ class Model:
         return EditedModel(native, notes, [])
 
     def split(self, *at: Sequence[str]) -> list[EditedModel]:
-        """Parts of the model: one up to some values, and one from there on. Joined again, they are the model.
+        """Parts the model in two or more, which joined again are the whole.
 
-        What else a part reads of those before passes too: the first part has it among its outputs.
+        The first part goes up to some values, the next goes on from there.
+
+        What else a part reads of those before passes too: the first part has it
+        among its outputs.
 
         Args:
-            at: the values of a cut; each cut after the first parts the rest.
+            *at: the values of a cut; each cut after the first parts the rest.
 
         Returns:
             The parts, one more than cuts.
 
         Raises:
-            UsageError: if a value is not known, is none that a node computes, or nothing follows from the values.
+            UsageError: if a value is not known, is none that a node computes,
+                or nothing follows from the values.
 
         Example:
             >>> import gradus
@@ -1118,13 +1149,17 @@ class ConvertedModel(Model):
 
 
 class EditedModel(Model):
-    """The result of :meth:`Model.edit`, :meth:`Model.generalize`, :meth:`Model.join` and :meth:`Model.split`."""
+    """The result of `gradus.Model.edit` and its like: a model, and notes.
+
+    Attributes:
+        notes: what each edit did, a sentence each.
+        conditions: conditions of the inputs under which the model runs: the
+            node, and the condition.
+    """
 
     def __init__(self, native: _native.Model, notes: list[str], conditions: list[tuple[str, str]]) -> None:
         super().__init__(native)
-        #: What each edit did.
         self.notes = notes
-        #: Conditions of the inputs under which the model runs: the node, and the condition.
         self.conditions = conditions
 
 
