@@ -40,9 +40,11 @@ def test_values_and_types_are_those_of_python():
 
 
 def test_stripped_weights_are_restored():
-    model = gradus.load("examples/heads.onnx")
+    model = gradus.load("examples/embedding.onnx")
     stripped = model.edit(strip_weights=True)
-    assert stripped.edit(weights=model, share_weights=True, embed=True).to_bytes() == model.to_bytes()
+    assert stripped.notes == ["stripped 1 weight of 2048 bytes"] and stripped.to_bytes() != model.to_bytes()
+    assert stripped.edit(weights=model, embed=True).to_bytes() == model.to_bytes()
+    assert gradus.load("examples/heads.onnx").edit(share_weights=True).notes == ["shared 1 weight, which takes 8 bytes less"]
 
 
 def test_parts_are_joined_again():

@@ -115,11 +115,11 @@ class ProofReport:
     differing: list[str]
     frontier: list[tuple[tuple[str | None, str], tuple[str | None, str], int]]
     assumptions: list[str]
+    runs: int
+    reason: str | None
     inputs: list[str]
     conditions: list[str]
     readings: list[str]
-    runs: int
-    reason: str | None
     certificate: str | None
     laws: dict[str, int]
 

@@ -444,7 +444,8 @@ class Model:
 
         Example:
             >>> import gradus
-            >>> edited = gradus.load("examples/positions.onnx").edit(extract=([], ["phase"]), dims={"batch": 1})
+            >>> model = gradus.load("examples/positions.onnx")
+            >>> edited = model.edit(extract=([], ["phase"]), dims={"batch": 1})
             >>> print(edited.inputs["tokens"], list(edited.outputs))
             int64[1, seq] ['phase']
         """
@@ -513,8 +514,10 @@ class Model:
 
         Example:
             >>> import gradus
-            >>> first, second = (gradus.load(f"examples/fixed_{of}.onnx") for of in ("1x4", "2x6"))
-            >>> print(first.generalize(second, dynamic={"x": ["batch", "seq", 8]}).outputs["y"])
+            >>> first = gradus.load("examples/fixed_1x4.onnx")
+            >>> second = gradus.load("examples/fixed_2x6.onnx")
+            >>> shapes = {"x": ["batch", "seq", 8]}
+            >>> print(first.generalize(second, dynamic=shapes).outputs["y"])
             float32[batch, seq, 2, 4]
         """
         shapes, nodes = list((dynamic or {}).items()), list((sizes or {}).items())
@@ -546,8 +549,10 @@ class Model:
 
         Example:
             >>> import gradus
-            >>> first, second = gradus.load("examples/positions.onnx").split(["positions"])
-            >>> list(first.join(second, {"positions": "positions"}).outputs)
+            >>> model = gradus.load("examples/positions.onnx")
+            >>> first, second = model.split(["positions"])
+            >>> links = {name: name for name in second.inputs}
+            >>> list(first.join(second, links).outputs)
             ['position_ids', 'token_count', 'phase']
         """
         native, notes = self._native._join(second._native, list(links.items()), list(keep), prefix)
@@ -573,8 +578,9 @@ class Model:
 
         Example:
             >>> import gradus
-            >>> [list(part.outputs) for part in gradus.load("examples/positions.onnx").split(["positions"])]
-            [['positions', 'position_ids', 'token_count'], ['phase']]
+            >>> model = gradus.load("examples/positions.onnx")
+            >>> [list(part.inputs) for part in model.split(["positions"])]
+            [['tokens'], ['positions', 'seq_float']]
         """
         parts = self._native._split([list(cut) for cut in at])
         return [EditedModel(native, notes, []) for native, notes, _ in parts]
@@ -1363,8 +1369,8 @@ def verify_proof(
         A report, which is true.
 
     Raises:
-        ArgumentError: if the certificate is refused, with its line: of other
-            models, sizes or another version of Gradus, or changed.
+        ArgumentError: if the certificate is refused, with its line: of
+            other models, sizes or another version of Gradus, or changed.
 
     Example:
         >>> import gradus
