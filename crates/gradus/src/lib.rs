@@ -58,8 +58,8 @@
 //! | feature | adds |
 //! |---|---|
 //! | `run` | `Model::compile` and `Model::run`, `gpu`, and fills with wide vectors |
-//! | `convert` | `conversion` and `portability`; with `run`, `check` |
-//! | `fold` | `fold`, `prove`, `lint`, with `run` and `convert` |
+//! | `convert` | `conversion` and `portability`; with `run`, `check` and `prove` |
+//! | `fold` | `fold`, `lint`, with `run` and `convert` |
 //!
 //! `cost` and `contract` come with `run` or `convert`. Without `run`, inference evaluates the
 //! operators by which models compute sizes; elements of other results are unknown, of constants
@@ -117,7 +117,7 @@ pub mod lint;
 mod model;
 #[cfg(feature = "convert")]
 pub mod portability;
-#[cfg(feature = "fold")]
+#[cfg(all(feature = "run", feature = "convert"))]
 pub mod prove;
 #[cfg(feature = "run")]
 mod run;

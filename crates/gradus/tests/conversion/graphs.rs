@@ -328,7 +328,7 @@ fn operators_of_openvino_are_the_same_in_onnx() {
             "StridedSlice-1",
             &[counted(&[3, 4])],
             &[l(&[2, 1]), l(&[3, 3]), l(&[1, 1])],
-            "begin_mask=1,0 end_mask= new_axis_mask= shrink_axis_mask=1 ellipsis_mask=",
+            "begin_mask=1,0 end_mask= new_axis_mask= shrink_axis_mask=1,0 ellipsis_mask=",
         ),
         near(
             "Range-4",
