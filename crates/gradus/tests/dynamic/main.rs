@@ -96,6 +96,30 @@ fn what_nothing_decides_is_refused_with_its_candidates() {
 }
 
 #[test]
+fn numbers_that_may_be_sizes_are_told() {
+    let mean = |number: &str| {
+        format!(
+            "x: float32[1, 16, 8]; a = [1]; c = {number}; s = ReduceSum(x, a, keepdims=0); y = Mul(s, c); \
+             return y: float32[1, 8]"
+        )
+    };
+    for (number, expected) in [
+        ("16.0", &["input 1 of node \"make y\" (Mul) stays 16, which was s"][..]),
+        ("0.0625", &["input 1 of node \"make y\" (Mul) stays 0.0625, which was 1/s"]),
+        ("0.25", &["input 1 of node \"make y\" (Mul) stays 0.25, which was 1 / the square root of s"]),
+        ("15.0", &["input 1 of node \"make y\" (Mul) stays 15, which was s - 1"]),
+        ("0.3", &[]),
+        ("1.0", &[]),
+    ] {
+        assert_eq!(dynamic(&mean(number), "x=1,s,8", &[]).unwrap().left, expected, "{number}");
+    }
+    let pool =
+        "x: float32[1, 2, 4, 4]; y = AveragePool(x, kernel_shape=[4, 4]); return y: float32[1, 2, 1, 1]";
+    let left = dynamic(pool, "x=1,2,h,w", &[]).map(|dynamic| dynamic.left);
+    assert!(left.map_or(true, |left| left.iter().any(|text| text.contains("kernel_shape"))));
+}
+
+#[test]
 fn two_exports_decide_what_one_leaves_open() {
     let windows = |h: usize| {
         let text = format!(
