@@ -10,7 +10,7 @@ import griffe
 
 ROOT = pathlib.Path(__file__).parent.parent
 
-#: Code in a page that is a public name of the package (not the file gradus.toml), or a file of docs/.
+#: Code in a page that is a public name of the package (not gradus.toml), or a file of docs/.
 _CODE = re.compile(r"<code>(gradus(?!\.toml)(?:\.\w+)+|docs/[\w/-]+\.md)(\(\))?</code>")
 _SKIPPED = re.compile(r"<(a|h[1-6]|pre|svg)\b.*?</\1>", re.DOTALL)
 

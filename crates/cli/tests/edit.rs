@@ -1,5 +1,5 @@
-//! `gradus edit`, `gradus join` and `gradus split` as they are typed, with what they print and their
-//! exit status.
+//! `gradus edit`, `gradus join` and `gradus split` as they are typed, with what they print and
+//! their exit status.
 //!
 //! `SNAPSHOTS=overwrite cargo test -p gradus-cli` writes what is printed into this file.
 

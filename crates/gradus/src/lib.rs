@@ -115,6 +115,8 @@ pub mod infer {
 #[cfg(feature = "fold")]
 pub mod lint;
 mod model;
+#[cfg(feature = "fold")]
+mod needed;
 #[cfg(feature = "convert")]
 pub mod portability;
 #[cfg(all(feature = "run", feature = "convert"))]

@@ -47,8 +47,8 @@ impl ProveOptions {
     }
 }
 
-/// Replays the certificate of a proof: nothing is searched, and nothing that the certificate says is
-/// believed. Sizes and limits are to be those of the proof.
+/// Replays the certificate of a proof: nothing is searched, and nothing that the certificate says
+/// is believed. Sizes and limits are to be those of the proof.
 ///
 /// ```
 /// use gradus::Model;
@@ -57,7 +57,8 @@ impl ProveOptions {
 /// let folded = model.edited(&model.fold(&Default::default())?.model)?;
 /// let mut options = ProveOptions::default();
 /// options.certificate = true;
-/// let certificate = model.prove(&folded, &options)?.proof.and_then(|proof| proof.certificate).unwrap();
+/// let proof = model.prove(&folded, &options)?.proof.unwrap();
+/// let certificate = proof.certificate.unwrap();
 /// assert!(verify(&model, &folded, &certificate, &options)?.is_complete());
 /// let changed = certificate.replacen("\"call\":1", "\"call\":2", 1);
 /// assert!(verify(&model, &folded, &changed, &options).is_err());
@@ -169,9 +170,9 @@ fn takes(declared: &Type, fact: &TensorFact) -> bool {
 }
 
 impl Model {
-    /// Proves in some time which outputs of this model another one has too, for all inputs that this
-    /// one takes; nothing if the time is zero, or for models that proofs are not about. Values that
-    /// are given for inputs are left to runs.
+    /// Proves in some time which outputs of this model another one has too, for all inputs that
+    /// this one takes; nothing if the time is zero, or for models that proofs are not about. Values
+    /// that are given for inputs are left to runs.
     ///
     /// ```
     /// use std::time::Duration;
@@ -187,7 +188,7 @@ impl Model {
         }
         let mut sizes = sizes.clone();
         sizes.inputs.retain(|_, given| matches!(given, InputFact::Type(_)));
-        // What folding fixed has no name in both models.
+        // Sizes that folding fixed have no name in the second model.
         let mut of_both = sizes.clone();
         let mut names = symbols_of_inputs(other.graph(), &sizes.inputs);
         names.extend(nameless_axes(other.graph()).map(|(_, name)| name));

@@ -137,11 +137,11 @@ pub fn prove(first: &Source, second: &Source, options: &ProofOptions) -> Result<
 }
 
 /// Replays a certificate: of the laws, only those are applied that it names, where it names them.
-/// What a line says else is compared with what the replay finds.
+/// The rest of a line is compared with the line that the replay makes.
 ///
 /// # Errors
-/// Those of [`prove`]; [`Kind::Syntax`] and [`Kind::Value`] if the certificate is refused, with the
-/// line.
+/// The errors of [`prove`]; [`Kind::Syntax`] and [`Kind::Value`] if the certificate is refused,
+/// with the line.
 pub fn verify(first: &Source, second: &Source, certificate: &str, options: &ProofOptions) -> Result<Proof> {
     followed(first, second, options, Trail::replayed(certificate)?)
 }
@@ -209,7 +209,7 @@ fn followed(first: &Source, second: &Source, options: &ProofOptions, mut trail: 
     }
 }
 
-/// What is proved of models in one graph.
+/// A proof of models in one graph.
 struct Attempt {
     proof: Proof,
     /// The terms of the outputs of the first model.

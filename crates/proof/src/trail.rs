@@ -50,7 +50,7 @@ struct Reader {
     refused: Option<Error>,
 }
 
-/// What a line tells the checker.
+/// The part of a line that the checker uses.
 #[derive(Deserialize)]
 struct Plan {
     call: usize,
@@ -262,7 +262,7 @@ impl Reader {
     }
 }
 
-/// What is given of sizes and inputs, in one order.
+/// The given sizes and inputs, in one order.
 fn options(given: &Sizes) -> Result<Vec<String>> {
     let mut all: Vec<String> = given.dims.iter().map(|(name, size)| format!("{name} = {size}")).collect();
     for (name, fact) in &given.inputs {

@@ -1,4 +1,4 @@
-//! What lint finds in a model.
+//! Findings of lint.
 
 use gradus::lint::{Finding, LintOptions};
 use pyo3::exceptions::PyUserWarning;

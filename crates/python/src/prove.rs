@@ -11,8 +11,8 @@ use crate::error::{OrRaise, engine};
 use crate::given::{GivenSizes, said_of_inputs};
 use crate::model::Model;
 
-/// What is proved of two models, with the time and the seed of runs where there is no proof, and
-/// whether the steps are noted.
+/// A proof of two models. `search` has the seconds and the seed of runs where there is no proof,
+/// and whether the steps are noted.
 #[pyfunction]
 pub(crate) fn _prove<'py>(
     py: Python<'py>,
@@ -41,7 +41,7 @@ pub(crate) fn _prove<'py>(
     Ok(report)
 }
 
-/// What the certificate of a proof of two models proves.
+/// The proof that a certificate of two models has.
 #[pyfunction]
 pub(crate) fn _verify_proof<'py>(
     py: Python<'py>,

@@ -178,7 +178,7 @@ fn counts(graph: &Graph, cost: &Cost) -> [usize; 3] {
     [known.len(), known.iter().filter(is_known).count(), known.iter().filter(is_data).count()]
 }
 
-/// What folding removes, and the outputs that are proved to be the same.
+/// The report of folding, and the outputs that are proved to be the same.
 fn folded(model: &Model, options: &InferOptions) -> Result<(FoldReport, Option<ProvedOutputs>)> {
     let mut fold = FoldOptions::default();
     fold.sizes.clone_from(&options.sizes);

@@ -9,8 +9,8 @@ use super::sizes::{LimitArgs, ShapeArgs};
 /// Edit a model: cut a part out, add outputs, rename, change sizes, set inputs.
 ///
 /// Options combine, and apply in the order of this list. All else stays as it is in the file, byte
-/// for byte, and weights are not read. Prints what each edit did, and the conditions under which the
-/// result runs; the output appears whole or not at all (docs/edit.md).
+/// for byte, and weights are not read. Prints what each edit did, and the conditions under which
+/// the result runs; the output appears whole or not at all (docs/edit.md).
 #[derive(Debug, ClapArgs)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 #[command(
@@ -68,8 +68,8 @@ pub(crate) struct EditArgs {
     #[arg(long = "size", value_name = "NODE=SIZE", requires = "dynamic")]
     pub(crate) sizes: Vec<String>,
 
-    /// Let an input have another element type, with a Cast behind it; `scale` and `offset`, numbers,
-    /// fractions or a list for the channels, make images of bytes what the model reads:
+    /// Let an input have another element type, with a Cast behind it; `scale` and `offset`,
+    /// numbers, fractions or a list for the channels, make images of bytes what the model reads:
     /// `x=uint8,scale=1/255`.
     #[arg(long = "input-type", value_name = "NAME=TYPE[,scale=…][,offset=…]")]
     pub(crate) input_types: Vec<String>,
@@ -204,8 +204,8 @@ pub(crate) struct JoinArgs {
 ///
 /// The first part returns the values of the cut, and the second goes on from them; what else it
 /// reads of the first passes too. The parts are m.1.onnx, m.2.onnx, … of a model m.onnx. Unless
-/// --no-prove is given, they are joined again and proved to be the same as the model, and nothing is
-/// written if they are not.
+/// --no-prove is given, they are joined again and proved to be the same as the model, and nothing
+/// is written if they are not.
 #[derive(Debug, ClapArgs)]
 #[command(
     after_help = "Examples:\n  gradus split examples/positions.onnx --at positions -o parts/\n  gradus split examples/heads.onnx --at split -o parts/ --no-prove --json"

@@ -481,9 +481,9 @@ pub(crate) struct ProveArgs {
 
 /// Replay the certificate of a proof that two models return the same bits.
 ///
-/// Nothing is searched: of the laws, those are applied that the certificate names. What it says else
-/// is compared with what the replay finds, so that a changed certificate is refused, with its line
-/// (exit status 1). Options of sizes are to be those of the proof.
+/// Nothing is searched: of the laws, those are applied that the certificate names. What it says
+/// else is compared with what the replay finds, so that a changed certificate is refused, with its
+/// line (exit status 1). Options of sizes are to be those of the proof.
 #[derive(Debug, ClapArgs)]
 #[command(
     after_help = "Examples:\n  gradus verify-proof examples/heads.onnx examples/heads.onnx heads.jsonl\n  gradus verify-proof examples/heads.onnx examples/heads.onnx heads.jsonl --json"

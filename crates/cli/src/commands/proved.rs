@@ -1,4 +1,4 @@
-//! What commands that write a model say of proofs.
+//! Proofs, as commands that write a model print them.
 
 use gradus::prove::ProvedOutputs;
 use gradus::{Error, Kind};
@@ -25,7 +25,7 @@ pub(super) fn outputs(outputs: &[(String, bool)]) -> Vec<OutputJson<'_>> {
 }
 
 impl<'a> ProofJson<'a> {
-    /// What is proved, as JSON has it.
+    /// Proved outputs, as JSON has them.
     pub(super) fn of(proof: &'a ProvedOutputs) -> ProofJson<'a> {
         ProofJson { outputs: outputs(&proof.outputs), reason: proof.reason.as_deref() }
     }

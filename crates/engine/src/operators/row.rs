@@ -93,8 +93,8 @@ pub struct Row {
     pub learned: Option<fn(&str) -> bool>,
     /// The inputs that are weights where they are constants.
     pub weights: &'static [usize],
-    /// The inputs that are sizes, counts or ends where they are integers, but for those of operations
-    /// on two elements.
+    /// The inputs that are sizes, counts or ends where they are integers, but for those of
+    /// operations on two elements.
     pub sizes: &'static [usize],
     /// The attributes that are one of a few texts.
     pub words: &'static [Words],

@@ -38,7 +38,8 @@ pub struct CheckOptions {
     pub runs: usize,
     /// The seed of all that is random.
     pub seed: u64,
-    /// The time for a proof by [`Model::check`]: outputs that are proved are not run. Zero for none.
+    /// The time for a proof by [`Model::check`]: outputs that are proved are not run. Zero for
+    /// none.
     pub proof: Duration,
 }
 
@@ -74,7 +75,7 @@ impl VerifyOptions {
         VerifyOptions { time, proof: time, runs_proved: false, ..self }
     }
 
-    /// What is the same in all runs, and the seed.
+    /// Sizes that are the same in all runs, and the seed.
     pub(crate) fn given(&self) -> (&Sizes, u64) {
         (&self.sizes, self.seed)
     }
@@ -166,11 +167,11 @@ pub(crate) struct Compared {
 }
 
 impl Model {
-    /// Compares all outputs of this model and another bit for bit; all NaNs are the same. Outputs are
-    /// proved to be the same for all inputs that this model takes, and those that are not are those
-    /// of runs on the same random inputs. Inputs and outputs that correspond have one name, or else one
-    /// position. The items of a sequence `y` may be outputs `y_0`, `y_1`, or the slices of a
-    /// tensor; those of an input are slices. Variables of OpenVINO are inputs, and their next
+    /// Compares all outputs of this model and another bit for bit; all NaNs are the same. Outputs
+    /// are proved to be the same for all inputs that this model takes, and those that are not are
+    /// those of runs on the same random inputs. Inputs and outputs that correspond have one name,
+    /// or else one position. The items of a sequence `y` may be outputs `y_0`, `y_1`, or the slices
+    /// of a tensor; those of an input are slices. Variables of OpenVINO are inputs, and their next
     /// values outputs.
     ///
     /// ```

@@ -30,11 +30,11 @@ pub(super) struct Candidate {
     pub(super) divided: bool,
 }
 
-/// What a node is to be given.
+/// Formulas that are proposed for a node.
 #[derive(Default)]
 pub(super) struct Proposal {
     pub(super) candidates: Vec<Candidate>,
-    /// What is wrong if no candidate fits; nothing if the constant may stay.
+    /// The problem if no candidate fits; nothing if the constant may stay.
     pub(super) required: Option<String>,
 }
 
@@ -74,7 +74,7 @@ fn is_data(node: &Node, input: usize) -> bool {
 }
 
 impl Search<'_, '_> {
-    /// What a node is to be given whatever conditions say: the shape of a Reshape, the sizes of a
+    /// Formulas for a node, whatever conditions say: the shape of a Reshape, the sizes of a
     /// Resize, constants that differ between sources.
     pub(super) fn proposal(&self, view: &mut View, node: usize) -> Proposal {
         let Some(own) = view.node(node).cloned() else { return Proposal::default() };

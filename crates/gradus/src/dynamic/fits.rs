@@ -40,7 +40,7 @@ pub(super) fn fits(
     for (dim, _) in &sized {
         note(symbols, 0, Some(*dim));
     }
-    // Whatever number is a multiple of a size that is 1.
+    // Every number is a multiple of a size that is 1.
     let many = |own: &[i64]| own.first().is_some_and(|size| *size != 1);
     let sized: Vec<_> = sized.into_iter().filter(|(_, own)| many(own) && many(numbers)).collect();
     for (i, (a, own)) in sized.iter().enumerate() {

@@ -12,7 +12,7 @@ use super::table::{Pattern, Table};
 use crate::dim::{Dim, Factor, Symbols};
 use crate::fold::ValueNames;
 
-/// What takes the place of a constant. Sizes are expressions of the names that inputs declare.
+/// A replacement of a constant. Sizes are expressions of the names that inputs declare.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Formula {
     /// A list of whole numbers; one number if the flag is set.

@@ -12,7 +12,7 @@ use super::sources::Sources;
 use super::view::{Changes, Ground, View};
 use crate::dim::Dim;
 
-/// What is told of such numbers, in the order of nodes; nothing where several exports tell.
+/// Sentences about such numbers, in the order of nodes; none where several exports tell.
 pub(super) fn left(
     ground: &Ground<'_>,
     sources: &Sources<'_>,

@@ -91,7 +91,7 @@ pub struct Dynamic {
 }
 
 impl Dynamic {
-    /// What was changed and how it was compared, a line each.
+    /// Changes and comparisons, a line each.
     pub fn notes(&self) -> Vec<String> {
         let change = |change: &SizeChange| {
             let SizeChange { node, input, before, after } = change;
@@ -130,7 +130,8 @@ impl Model {
     /// use gradus::graph::DeclaredDim;
     /// let model = Model::open("../../examples/baked.onnx")?;
     /// let mut options = DynamicOptions::default();
-    /// let sizes = [DeclaredDim::Symbol("batch".into()), DeclaredDim::Known(16), DeclaredDim::Known(8)];
+    /// let batch = DeclaredDim::Symbol("batch".into());
+    /// let sizes = [batch, DeclaredDim::Known(16), DeclaredDim::Known(8)];
     /// options.inputs.insert("x".into(), sizes.into());
     /// let dynamic = model.dynamic(&options)?;
     /// assert_eq!(dynamic.changes[0].after, "[0, 16, 2, 4]");
@@ -149,8 +150,9 @@ impl Model {
     ///
     /// ```
     /// use gradus::Model;
-    /// let [first, second] = ["1x4", "2x6"].map(|of| Model::open(format!("../../examples/fixed_{of}.onnx")));
-    /// let dynamic = first?.generalize(&[&second?], &Default::default())?;
+    /// let first = Model::open("../../examples/fixed_1x4.onnx")?;
+    /// let second = Model::open("../../examples/fixed_2x6.onnx")?;
+    /// let dynamic = first.generalize(&[&second], &Default::default())?;
     /// assert_eq!(dynamic.changes.len(), 2);
     /// # Ok::<(), gradus::Error>(())
     /// ```

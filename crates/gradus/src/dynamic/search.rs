@@ -191,7 +191,7 @@ impl<'s, 'm> Search<'s, 'm> {
                 view: next,
                 changes,
             };
-            // What is wrong may move to an earlier node, where another constant is given a formula.
+            // The problem may move to an earlier node, where another constant is given a formula.
             let moves = || !tried.view.is_hard(node) && tried.hard <= hard + MAX_BURDEN;
             let nears = || tried.hard == hard && tried.view.sizes_like(self.ground, node, &wanted) > near;
             let is_mended = if mends { tried.hard < hard || nears() || moves() } else { tried.hard <= hard };
@@ -282,12 +282,12 @@ impl<'s, 'm> Search<'s, 'm> {
     }
 }
 
-/// What became of a visit.
+/// The outcome of a visit.
 enum Visited {
     Next,
     /// The model with a change, and the node that it is of.
     Changed(Box<View>, usize),
-    /// What is wrong, which nothing mends.
+    /// A problem that nothing mends.
     Stuck(String),
 }
 

@@ -2,7 +2,7 @@
 //!
 //! | pattern | elements | nodes |
 //! |---|---|---|
-//! | affine | a base, plus a step at each place of an axis; no step repeats the base | `Range`, `Mul`, `Add`, `Expand` |
+//! | affine | a base and a step for each axis; without a step it repeats | `Range`, `Mul`, `Add`, `Expand` |
 //! | band | one number up to a diagonal, another behind it | `Range`, `Less`, `Where` |
 //! | prefix | the first elements of the longest table | `Slice` |
 
@@ -25,7 +25,8 @@ pub(super) enum Pattern {
     /// The base has one element along open axes, and so has the step of each of these axes; an axis
     /// without steps repeats the base.
     Affine { base: Tensor, steps: Vec<Option<Tensor>> },
-    /// One element up to the diagonal that is `above` columns right of the main one, another behind.
+    /// One element up to the diagonal that is `above` columns right of the main one, another
+    /// behind.
     Band { rank: usize, above: i64, within: Tensor, beyond: Tensor },
     /// The first elements of a table.
     Prefix(Tensor),

@@ -16,7 +16,7 @@ use gradus_engine::infer::{InferOptions, Inference, ModelCondition, Why, node_la
 /// The formulas that take the place of constants, by node and input.
 pub(super) type Changes = BTreeMap<(usize, usize), Formula>;
 
-/// What stays the same while formulas are tried.
+/// The model and its sizes, which stay the same while formulas are tried.
 pub(super) struct Ground<'m> {
     pub(super) model: &'m Model,
     /// The types of the inputs, with symbols.
@@ -196,7 +196,7 @@ impl View {
         Some(&self.model.graph().nodes()[self.new[node]?])
     }
 
-    /// What is known of an input of a node.
+    /// The fact about an input of a node.
     pub(super) fn input(&self, node: usize, input: usize) -> Option<&Fact> {
         Some(self.inference.fact(self.node(node)?.inputs.get(input).copied().flatten()?))
     }

@@ -1,4 +1,4 @@
-//! What edits of all families do to the graphs.
+//! Changes of graphs that edits of all families make.
 
 use gradus_core::graph::Node;
 
@@ -83,7 +83,7 @@ pub(super) fn quoted(name: &str) -> String {
     format!("\"{}\"", name_in_message(name))
 }
 
-/// What a value is for the caller of its model: `input`, `output` or `value`.
+/// The part of a value in its model, as a word: `input`, `output` or `value`.
 pub(super) fn part(graph: &Graph, id: ValueId) -> &'static str {
     if graph.inputs().contains(&id) {
         "input"

@@ -9,34 +9,8 @@ use super::apply::{counted, part, quoted};
 use super::{Arc, Editor, Error, Graph, GraphEdit, Kind, Result, ValueId};
 use crate::declare::{Telling, merged};
 use crate::encode::container;
+use crate::needed::Needed;
 use gradus_engine::infer::{InferOptions, Inference};
-
-/// The nodes and values that some values need, if others are given.
-pub(super) struct Needed {
-    pub(super) nodes: Vec<bool>,
-    pub(super) values: Vec<bool>,
-}
-
-impl Needed {
-    /// The nodes and values that wanted values need where others are given.
-    pub(super) fn new(graph: &Graph, wanted: &[ValueId], given: &HashSet<ValueId>) -> Needed {
-        let mut needed =
-            Needed { nodes: vec![false; graph.nodes().len()], values: vec![false; graph.values().len()] };
-        let mut open = wanted.to_vec();
-        while let Some(id) = open.pop() {
-            let is_new = !std::mem::replace(&mut needed.values[id.index()], true);
-            if !is_new || given.contains(&id) {
-                continue;
-            }
-            if let Origin::Node(node, _) = graph.value(id).origin
-                && !std::mem::replace(&mut needed.nodes[node], true)
-            {
-                open.extend(graph.nodes()[node].needs());
-            }
-        }
-        needed
-    }
-}
 
 impl Editor {
     /// Keeps the part from some values to others.
@@ -110,7 +84,7 @@ impl Editor {
         }
         let inputs = graph.inputs().to_vec();
         let needed = Needed::new(graph, &rest, &HashSet::new());
-        // What no output needed before stays.
+        // Nodes that no output needed before stay.
         let before = Needed::new(graph, graph.outputs(), &HashSet::new());
         let unneeded = |list: &[bool], before: &[bool]| {
             list.iter().zip(before).map(|(&now, &before)| now || !before).collect()

@@ -1,4 +1,4 @@
-//! What a model says of itself.
+//! Metadata and documentation of a model.
 
 use super::apply::quoted;
 use super::{Editor, Error, Result};

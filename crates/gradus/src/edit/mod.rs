@@ -1,8 +1,8 @@
 //! Changes of models: another interface, other names and sizes, parts, and where constants lie.
 //!
-//! An [`Editor`] applies one [`Edit`] after the other to the graphs in memory; what an edit does not
-//! name keeps its place in the file, and is copied from there when the result is written. A file of
-//! this folder has the edits of one family.
+//! An [`Editor`] applies one [`Edit`] after the other to the graphs in memory; what an edit does
+//! not name keeps its place in the file, and is copied from there when the result is written. A
+//! file of this folder has the edits of one family.
 
 mod apply;
 mod constants;
@@ -119,8 +119,8 @@ pub enum Edit {
     },
     /// All weights within the model.
     Embed,
-    /// Weights of at least 1,024 bytes in one file of this name next to the model, each at a multiple
-    /// of 64 bytes, from 64 KiB on of 4,096.
+    /// Weights of at least 1,024 bytes in one file of this name next to the model, each at a
+    /// multiple of 64 bytes, from 64 KiB on of 4,096.
     External {
         /// The name of the file.
         file: String,

@@ -43,7 +43,7 @@ impl Written {
 /// The files that have constants of an edited model.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum Beside {
-    /// Those of the model that was read.
+    /// The files of the model that was read.
     #[default]
     Own,
     /// None.
@@ -53,7 +53,7 @@ pub(crate) enum Beside {
 }
 
 impl Edited {
-    /// What each edit did, in words.
+    /// Sentences about the edits, in their order.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
@@ -67,8 +67,8 @@ impl Edited {
     /// in.
     ///
     /// # Errors
-    /// [`Kind::Limit`](gradus_core::Kind::Limit) if the file takes more memory than the limits allow; any error of reading
-    /// it.
+    /// [`Kind::Limit`](gradus_core::Kind::Limit) if the file takes more memory than the limits
+    /// allow; any error of reading it.
     pub fn model(&self) -> Result<Model> {
         self.written.model(&self.original)
     }
@@ -89,8 +89,8 @@ impl Editor {
     /// The result of the edits.
     ///
     /// # Errors
-    /// [`Kind::Graph`](gradus_core::Kind::Graph) if the result contradicts itself and the model did not; as
-    /// [`Model::save_edited`], where the graph is not that of the file.
+    /// [`Kind::Graph`](gradus_core::Kind::Graph) if the result contradicts itself and the model did
+    /// not; as [`Model::save_edited`], where the graph is not that of the file.
     pub fn finish(self) -> Result<Edited> {
         self.finish_with(&Joint::default())
     }

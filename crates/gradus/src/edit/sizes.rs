@@ -79,7 +79,7 @@ impl Editor {
     }
 }
 
-/// What is declared anew.
+/// Types that are declared anew.
 struct Redeclared<'a> {
     facts: Vec<Fact>,
     bodies: SubgraphFacts,

@@ -5,9 +5,9 @@ use std::collections::HashSet;
 use gradus_core::graph::Origin;
 
 use super::apply::{counted, quoted};
-use super::extract::Needed;
 use super::join::JoinOptions;
 use super::{Edited, Editor, Error, Graph, Kind, Model, Result, ValueId};
+use crate::needed::Needed;
 
 /// The parts of a model that was split.
 #[derive(Clone, Debug)]

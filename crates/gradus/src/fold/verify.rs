@@ -47,11 +47,11 @@ const BINDINGS: usize = 5;
 
 impl Model {
     /// Compares this model with what it was folded to by these rules. Outputs are proved to be the
-    /// same, while there is time for that. Unless all are, values of shape arithmetic and all shapes
-    /// are compared under random bindings of the dimensions of inputs, and outputs that are not
-    /// proved by runs on random inputs whose sizes are 1, unequal, equal, 0 one at a time, and
-    /// random, while there is time. All NaNs are the same. Where rules may change floats, nothing is
-    /// proved, and only types and shapes of outputs are compared; [`Model::measure`] says by how
+    /// same, while there is time for that. Unless all are, values of shape arithmetic and all
+    /// shapes are compared under random bindings of the dimensions of inputs, and outputs that are
+    /// not proved by runs on random inputs whose sizes are 1, unequal, equal, 0 one at a time, and
+    /// random, while there is time. All NaNs are the same. Where rules may change floats, nothing
+    /// is proved, and only types and shapes of outputs are compared; [`Model::measure`] says by how
     /// much elements differ.
     ///
     /// # Errors

@@ -72,18 +72,14 @@ pub(super) fn scan(of: &Subject<'_>) -> Result<Vec<Scanned>> {
     let mut all = Vec::new();
     for (label, graph) in of.graphs() {
         let needed = of.needed(graph);
-        let mut read = vec![false; graph.values().len()];
-        graph.outputs().iter().for_each(|id| read[id.index()] = true);
-        let nodes = graph.nodes().iter().zip(&needed).filter(|(_, needed)| **needed);
-        nodes.flat_map(|(node, _)| node.needs()).for_each(|id| read[id.index()] = true);
         let name = |id: ValueId| place(&label, graph, id);
         for (id, constant) in graph.constants() {
             of.limits.check()?;
-            all.push(scanned(name(*id), constant, false, read[id.index()]));
+            all.push(scanned(name(*id), constant, false, needed.values[id.index()]));
         }
         for node in graph.nodes() {
             if let (Some(constant), Some(&Some(id))) = (held(node), node.outputs.first()) {
-                let found = scanned(name(id), constant, true, read[id.index()]);
+                let found = scanned(name(id), constant, true, needed.values[id.index()]);
                 all.push(Scanned { position: found.position.or(node.position), ..found });
             }
         }

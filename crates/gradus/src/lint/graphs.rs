@@ -16,11 +16,7 @@ use crate::operators::Chance;
 pub(super) fn unused_inputs(of: &mut Subject<'_>) -> Result<Vec<Found>> {
     let graph = of.model.graph();
     let needed = of.needed(graph);
-    let mut read = vec![false; graph.values().len()];
-    graph.outputs().iter().for_each(|id| read[id.index()] = true);
-    let nodes = graph.nodes().iter().zip(&needed).filter(|(_, needed)| **needed);
-    nodes.flat_map(|(node, _)| node.needs()).for_each(|id| read[id.index()] = true);
-    let unread = |id: &&ValueId| !read[id.index()] && graph.constant(**id).is_none();
+    let unread = |id: &&ValueId| !needed.values[id.index()] && graph.constant(**id).is_none();
     let unused = graph.inputs().iter().filter(unread);
     Ok(unused.map(|&id| Found::at(input(graph, id), "no output depends on it")).collect())
 }
@@ -29,7 +25,7 @@ pub(super) fn unused_inputs(of: &mut Subject<'_>) -> Result<Vec<Found>> {
 pub(super) fn unneeded_nodes(of: &mut Subject<'_>) -> Result<Vec<Found>> {
     let mut found = Vec::new();
     for (label, graph) in of.graphs() {
-        let unneeded = of.needed(graph).into_iter().enumerate().filter(|(_, needed)| !needed);
+        let unneeded = of.needed(graph).nodes.into_iter().enumerate().filter(|(_, needed)| !needed);
         found.extend(unneeded.map(|(index, _)| {
             let node = &graph.nodes()[index];
             let place = place_of(&label, node, index);

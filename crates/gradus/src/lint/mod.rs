@@ -75,7 +75,7 @@ pub struct LintRule {
     pub name: &'static str,
     /// How much its findings matter.
     pub severity: Severity,
-    /// What it finds.
+    /// The fault, as a noun.
     pub finds: &'static str,
     /// Why that matters.
     pub why: &'static str,
@@ -85,7 +85,7 @@ pub struct LintRule {
     search: fn(&mut Subject<'_>) -> Result<Vec<Found>>,
 }
 
-/// What a rule finds at one place.
+/// A fault that a rule finds at one place.
 struct Found {
     place: String,
     message: String,
@@ -104,7 +104,7 @@ impl Found {
     }
 }
 
-/// What is asked of [`Model::lint`].
+/// Options of [`Model::lint`].
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct LintOptions {
@@ -133,13 +133,13 @@ pub struct Finding {
     pub rule: &'static LintRule,
     /// Where it is, in words: `node "scores"`, `input "x"`, `the model`.
     pub place: String,
-    /// What is found there.
+    /// The message about it.
     pub message: String,
     /// Where that stands in the file, if it is known.
     pub position: Option<Position>,
 }
 
-/// What is found in a model.
+/// The findings in a model.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Lint {

@@ -1,4 +1,6 @@
-//! What rules ask about: the model, and what is known of it, each computed once.
+//! The model that rules look at, and its facts, each computed once.
+
+use std::collections::HashSet;
 
 use gradus_core::graph::{Constant, Content, Graph, Node, Standard, ValueId};
 use gradus_core::text::name_in_message;
@@ -10,6 +12,7 @@ use super::constants::Scanned;
 use crate::constants::is_constant_node;
 use crate::cost::Cost;
 use crate::model::Model;
+use crate::needed::Needed;
 use crate::operators::{Row, row_of};
 
 /// A model while rules look at it.
@@ -53,8 +56,8 @@ impl<'m> Subject<'m> {
         Ok(self.scanned.insert(scanned))
     }
 
-    /// The main graph, the graphs within nodes and the bodies of functions, each with the words that
-    /// say where it is.
+    /// The main graph, the graphs within nodes and the bodies of functions, each with the words
+    /// that say where it is.
     pub(super) fn graphs(&self) -> Vec<(String, &'m Graph)> {
         let bodies = self.model.source().functions.iter();
         let bodies = bodies.map(|function| {
@@ -91,20 +94,18 @@ impl<'m> Subject<'m> {
         self.model.source().standard
     }
 
-    /// The nodes of a graph that its outputs need, by their index: variables are needed too.
-    pub(super) fn needed(&self, graph: &Graph) -> Vec<bool> {
-        let mut values = vec![false; graph.values().len()];
-        graph.outputs().iter().for_each(|id| values[id.index()] = true);
-        let mut nodes = vec![false; graph.nodes().len()];
-        for &index in graph.order().iter().rev() {
-            let node = &graph.nodes()[index];
-            let read = node.outputs.iter().flatten().any(|id| values[id.index()]);
-            nodes[index] = read || self.row(node).is_some_and(|row| row.stateful);
-            if nodes[index] {
-                node.needs().for_each(|id| values[id.index()] = true);
-            }
+    /// The nodes and values of a graph that its outputs and variables need.
+    pub(super) fn needed(&self, graph: &Graph) -> Needed {
+        let is_stateful = |node: &Node| self.row(node).is_some_and(|row| row.stateful);
+        let stateful: Vec<_> = graph.nodes().iter().map(is_stateful).collect();
+        let of_variables = graph.nodes().iter().zip(&stateful).filter(|(_, stateful)| **stateful);
+        let mut wanted: Vec<_> = of_variables.flat_map(|(node, _)| node.needs()).collect();
+        wanted.extend(graph.outputs());
+        let mut needed = Needed::new(graph, &wanted, &HashSet::new());
+        for (node, stateful) in needed.nodes.iter_mut().zip(stateful) {
+            *node |= stateful;
         }
-        nodes
+        needed
     }
 }
 

@@ -171,6 +171,7 @@ fn exports_of_torch_are_those_of_other_sizes() {
         let check = b.check(&made, &CheckOptions::default()).unwrap();
         assert!(check.is_same(), "{name}: {check:?}");
     }
-    // Grids of two tables, axes that are one in the file, a slice that ends where the sequence does.
+    // Grids of two tables, axes that are one in the file, a slice that ends where the sequence
+    // does.
     assert_eq!(refused, ["coord", "mha", "split", "yolo"]);
 }

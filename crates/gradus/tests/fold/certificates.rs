@@ -108,7 +108,7 @@ fn certificates_are_replayed_and_refused_after_any_change() {
     for (first, second, steps) in &all {
         let proof = verify(first, second, steps, &noting()).unwrap();
         assert!(proof.is_complete());
-        // What is proved of two models is not proved of them in the other order, by these steps.
+        // Steps prove two models in one order alone.
         if certificate(second, first).as_ref() != Some(steps) {
             assert!(verify(second, first, steps, &noting()).is_err());
         }
@@ -119,7 +119,7 @@ fn certificates_are_replayed_and_refused_after_any_change() {
 #[test]
 #[ignore = "replays a million certificates, which takes minutes"]
 fn a_million_changed_certificates_are_refused() {
-    // Those of small graphs, which are replayed fast.
+    // Certificates of small graphs are replayed fast.
     let mut all = proved(0..300);
     all.sort_by_key(|(model, _, steps)| (model.graph().nodes().len(), steps.len()));
     all.truncate(40);

@@ -160,8 +160,7 @@ fn proof(first: &Model, second: &Model) -> Option<Proof> {
     first.prove(second, &options).unwrap().proof
 }
 
-/// What becomes of seeded faults: those that a run shows, and of these, those for which there is a
-/// witness.
+/// Counts of seeded faults: of all, of those that a run shows, and of those with a witness.
 #[derive(Debug, Default)]
 struct Seeded {
     graphs: usize,

@@ -13,7 +13,7 @@ const MAX_DIRECT: usize = 64;
 /// Length of lines from which the deadline is asked.
 const LONG: usize = 1 << 12;
 
-/// What the transforms of one length have in common.
+/// Tables that the transforms of one length share.
 pub struct Transform {
     /// The powers of the root of unity of the length.
     turns: Vec<Complex>,

@@ -10,9 +10,9 @@ use crate::onnx::fields::{
 };
 use crate::wire::ByteSpan;
 
-/// The model without the texts that document its parts, and without the properties of nodes, values,
-/// graphs and functions, in which exporters write where they come from. Properties of the model
-/// itself stay. Returns the number of the texts and properties that go.
+/// The model without the texts that document its parts, and without the properties of nodes,
+/// values, graphs and functions, in which exporters write where they come from. Properties of the
+/// model itself stay. Returns the number of the texts and properties that go.
 ///
 /// # Errors
 /// As [`super::super::read_model`].

@@ -1,5 +1,5 @@
-//! What an edit of a main graph changes besides its nodes: its inputs and outputs, and what says
-//! more of values by their names.
+//! Changes of a main graph besides its nodes: its inputs and outputs, and the parts that name
+//! values.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -28,8 +28,8 @@ impl MovedPorts {
         self.ids.contains(&id)
     }
 
-    /// The list for the first field of a number, and nothing for the others; `None` if its inputs or
-    /// outputs stand where they did.
+    /// The list for the first field of a number, and nothing for the others; `None` if its inputs
+    /// or outputs stand where they did.
     pub(super) fn take(&mut self, number: u32) -> Option<Splice> {
         let (_, list) = self.lists.iter_mut().find(|(other, _)| *other == number)?;
         Some(list.take().unwrap_or_default())

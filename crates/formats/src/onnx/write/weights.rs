@@ -32,7 +32,8 @@ pub enum Place<'a> {
     /// In a file of this name next to the model, if they have at least so many bytes; others in the
     /// model.
     File(&'a str, u64),
-    /// Nowhere, if they have at least so many bytes: the model says their types, shapes and digests.
+    /// Nowhere, if they have at least so many bytes: the model says their types, shapes and
+    /// digests.
     Nowhere(u64),
 }
 
