@@ -115,7 +115,6 @@ pub mod infer {
 #[cfg(feature = "fold")]
 pub mod lint;
 mod model;
-#[cfg(feature = "fold")]
 mod needed;
 #[cfg(feature = "convert")]
 pub mod portability;
