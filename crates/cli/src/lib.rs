@@ -3,6 +3,7 @@
 
 mod args;
 mod arrow;
+mod columns;
 mod commands;
 mod completion;
 mod diagnostics;

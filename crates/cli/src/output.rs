@@ -14,6 +14,7 @@ pub(crate) use gradus::text::{escaped, unsafe_to_show as unsafe_to_print};
 use gradus::{Error, Kind, Limits, Result, Tensor, Value, convert, display};
 use serde::Serialize;
 
+use crate::columns::{LONGEST_CELL, terminal_width};
 use crate::diagnostics::Failure;
 
 /// Elements shown from each end of a long axis.
@@ -231,8 +232,8 @@ pub(crate) fn named(name: &str, value: &Value) -> String {
 pub(crate) fn table(headings: &[&str]) -> Table {
     let mut table = Table::new();
     table.load_style(TableStyle::new()).set_header(headings.to_vec());
-    if let Some((width, _)) = terminal_size::terminal_size_of(std::io::stdout()) {
-        table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width.0);
+    if let Some(width) = terminal_width().and_then(|width| u16::try_from(width).ok()) {
+        table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
     }
     for column in table.column_iter_mut() {
         column.set_padding((0, 2));
@@ -328,69 +329,6 @@ pub(crate) fn warning() -> Style {
     }
 }
 
-/// Rows in columns as wide as they need to be.
-pub(crate) fn aligned<const N: usize>(rows: &[[String; N]]) -> String {
-    aligned_within(rows, None)
-}
-
-/// Rows in columns as wide as they need to be. On a terminal, cells are cut to fit its width: the
-/// last ones first, then the first.
-pub(crate) fn fitted<const N: usize>(rows: &[[String; N]]) -> String {
-    let terminal = terminal_size::terminal_size_of(std::io::stdout());
-    aligned_within(rows, terminal.map(|(width, _)| width.0.into()))
-}
-
-/// Rows in columns that take at most `limit` characters together, if there is a limit.
-fn aligned_within<const N: usize>(rows: &[[String; N]], limit: Option<usize>) -> String {
-    /// Names may be very long; the others still line up.
-    const WIDEST: usize = 60;
-    const GAP: usize = 2;
-    /// No cell is cut further.
-    const NARROWEST: usize = 12;
-    let rows: Vec<_> = rows.iter().map(|row| row.each_ref().map(|cell| escaped_cell(cell))).collect();
-    let mut widths = [0; N];
-    for (index, width) in widths.iter_mut().enumerate() {
-        *width = rows.iter().map(|row| row[index].chars().count()).max().unwrap_or(0);
-    }
-    let all = |widths: &[usize; N]| widths.iter().map(|width| width + GAP).sum::<usize>() - GAP;
-    while limit.is_some_and(|limit| all(&widths) > limit) {
-        let widest = (0..N).max_by_key(|&index| widths[index]).unwrap_or(0);
-        let first =
-            [(N - 1, NARROWEST), (0, 2 * NARROWEST)].into_iter().find(|&(index, to)| widths[index] > to);
-        let cut = first.map_or(widest, |(index, _)| index);
-        if widths[cut] <= NARROWEST {
-            break;
-        }
-        widths[cut] -= 1;
-    }
-    let mut text = String::new();
-    for row in &rows {
-        let mut line = String::new();
-        for (&width, cell) in widths.iter().zip(row).filter(|(width, _)| **width > 0) {
-            let (cell, width) = match limit {
-                Some(_) => (shortened(cell, width), width),
-                None => (Cow::Borrowed(&**cell), width.min(WIDEST)),
-            };
-            line.push_str(&cell);
-            line.extend(std::iter::repeat_n(' ', width.saturating_sub(cell.chars().count()) + GAP));
-        }
-        text.push_str(line.trim_end());
-        text.push('\n');
-    }
-    text
-}
-
-/// Longest cell of a table, in characters. Models may have names of any length.
-const LONGEST_CELL: usize = 1000;
-
-/// A cell with control characters escaped, and its middle left out if it is long.
-fn escaped_cell(cell: &str) -> Cow<'_, str> {
-    match shortened(cell, LONGEST_CELL) {
-        Cow::Borrowed(cell) => escaped(cell),
-        Cow::Owned(cell) => Cow::Owned(escaped(&cell).into_owned()),
-    }
-}
-
 /// Runs that were compared, and the sizes of their inputs, in words.
 pub(crate) fn runs(count: usize, sizes: &[String]) -> String {
     let ending = if count == 1 { "" } else { "s" };
@@ -402,25 +340,6 @@ pub(crate) fn runs(count: usize, sizes: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_widest_columns_are_cut_in_the_middle_of_their_cells() {
-        let rows = [
-            [
-                "/encoder/layer.0/attention/self/MatMul_output_0",
-                "[batch, heads, seq, seq]",
-                "4*batch*heads*seq*seq",
-            ],
-            ["x", "[]", "8"],
-        ];
-        let rows = rows.map(|row| row.map(str::to_owned));
-        let text = aligned_within(&rows, Some(64));
-        let lines: Vec<_> = text.lines().collect();
-        assert_eq!(lines[0], "/encoder/la…Mul_output_0  [batch, heads, seq, seq]  4*bat…eq*seq");
-        assert_eq!(lines[1], "x                         []                        8");
-        assert!(aligned_within(&rows, Some(10)).lines().all(|line| line.chars().count() <= 3 * 12 + 4));
-        assert!(aligned_within(&rows, None).starts_with(&rows[0].join("  ")));
-    }
 
     #[test]
     fn long_lines_lose_their_middle_unless_all_is_asked_for() {

@@ -12,6 +12,7 @@ use gradus::{Error, Kind, Limits, Result, Shape, Tensor, convert, text};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::arrow::ArrowWriter;
+use crate::columns::terminal_width;
 use crate::diagnostics::Failure;
 use crate::sequence::Sequence;
 use crate::{json, output};
@@ -223,8 +224,7 @@ pub(crate) fn plot(plan: &Sequence, logarithmic: bool) -> Result<(), Failure> {
 
 /// The number of columns of a plot: those of the terminal without the labels.
 fn columns() -> u64 {
-    let width =
-        terminal_size::terminal_size_of(std::io::stdout()).map_or(PLOT.0, |(width, _)| u32::from(width.0));
+    let width = terminal_width().and_then(|width| u32::try_from(width).ok()).unwrap_or(PLOT.0);
     u64::from(width.saturating_sub(16).max(8))
 }
 

@@ -14,8 +14,9 @@ use super::infer::{DimJson, Remark, dim_json, peak_text, write_conditions, write
 use super::sweep::{self, CostForm, Sweep};
 use super::{fleet, given, many, plan};
 use crate::args;
+use crate::columns::{Column, Fitted, fitted, inline, narrow_hint};
 use crate::diagnostics::Failure;
-use crate::output::{self, aligned, escaped};
+use crate::output::{self, escaped};
 
 #[derive(Serialize)]
 struct CostJson<'a> {
@@ -216,7 +217,7 @@ fn cost_json<'a>(
 }
 
 /// A table of groups, the heading first.
-fn table(heading: &str, groups: &BTreeMap<String, Amounts>, inference: &Inference) -> String {
+fn table(heading: &str, groups: &BTreeMap<String, Amounts>, inference: &Inference) -> Fitted {
     let print = |dim: Option<Dim>| sum_text(inference, dim);
     // The last column has the operations for each byte, where all sums are numbers.
     let is_number = |dim: Option<Dim>| dim.is_some_and(|dim| dim.known().is_some());
@@ -242,11 +243,21 @@ fn table(heading: &str, groups: &BTreeMap<String, Amounts>, inference: &Inferenc
             ratio.map_or_else(String::new, |ratio| format!("{ratio:.2}")),
         ]
     }));
-    aligned(&rows)
+    let columns = [
+        Column::NAME,
+        Column::WHOLE,
+        Column::WHOLE,
+        Column::FORMULA,
+        Column::FORMULA,
+        Column::EXTRA,
+        Column::EXTRA,
+        Column::WHOLE,
+    ];
+    fitted(&rows, &columns)
 }
 
 /// A table of the classes of operations of the operators that have some; nothing where none has.
-fn classes(operators: &BTreeMap<String, Amounts>, inference: &Inference) -> Option<String> {
+fn classes(operators: &BTreeMap<String, Amounts>, inference: &Inference) -> Option<Fitted> {
     let columns = ["operations of", "arithmetic", "comparisons", "transcendentals"];
     let mut rows = vec![columns.map(str::to_owned)];
     for (name, of) in operators.iter().filter(|(_, of)| of.counts.operations != Some(Dim::ZERO)) {
@@ -258,7 +269,8 @@ fn classes(operators: &BTreeMap<String, Amounts>, inference: &Inference) -> Opti
             print(of.counts.transcendentals),
         ]);
     }
-    (rows.len() > 1).then(|| aligned(&rows))
+    let columns = [Column::NAME, Column::FORMULA, Column::FORMULA, Column::FORMULA];
+    (rows.len() > 1).then(|| fitted(&rows, &columns))
 }
 
 fn sum_text(inference: &Inference, dim: Option<Dim>) -> String {
@@ -292,14 +304,17 @@ fn write_text(
         })
         .collect();
     operators.insert("total".to_owned(), cost.total);
-    write!(out, "{}", table("operator", &operators, inference))?;
+    let mut tables = vec![table("operator", &operators, inference)];
     if groups.len() > 1 {
-        write!(out, "\n{}", table("group", &groups, inference))?;
+        tables.push(table("group", &groups, inference));
     }
-    if let Some(classes) = classes(&operators, inference) {
-        write!(out, "\n{classes}")?;
+    tables.extend(classes(&operators, inference));
+    for table in &tables {
+        writeln!(out, "{}", table.text)?;
     }
-    writeln!(out)?;
+    if let Some(hint) = narrow_hint(&tables) {
+        writeln!(out, "{hint}")?;
+    }
     if !uncounted.is_empty() {
         writeln!(out, "operations not counted: {}", escaped(&uncounted.join(", ")))?;
     }
@@ -307,7 +322,7 @@ fn write_text(
         writeln!(out, "nodes with values of unknown size: {}", cost.total.unsized_nodes)?;
     }
     let inputs = print(cost.memory.inputs);
-    writeln!(out, "{} bytes of constants, {} of inputs", cost.memory.constants, escaped(&inputs))?;
+    writeln!(out, "{} bytes of constants, {} of inputs", cost.memory.constants, escaped(&inline(&inputs)))?;
     let most = |peak: Peak| {
         let at = graph.nodes()[peak.node].label(peak.node);
         peak_text(&print(Some(peak.bytes)), &at, peak.unknown)
@@ -315,7 +330,7 @@ fn write_text(
     if let Some(peak) = cost.memory.peak {
         writeln!(out, "{}:", most(peak))?;
         for (name, bytes) in live {
-            writeln!(out, "  {}", escaped(&format!("{name}: {}", print(bytes))))?;
+            writeln!(out, "  {}", escaped(&format!("{name}: {}", inline(&print(bytes)))))?;
         }
     }
     if let Some(peak) = cost.memory.in_place {

@@ -12,8 +12,9 @@ use serde::Serialize;
 
 use super::infer::write_problems;
 use crate::args::CostArgs;
+use crate::columns::aligned;
 use crate::diagnostics::Failure;
-use crate::output::{self, aligned};
+use crate::output;
 use crate::stream;
 
 #[derive(Serialize)]

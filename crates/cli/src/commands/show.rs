@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::fleet::FleetModel;
 use super::{fleet, many};
 use crate::args;
+use crate::columns::{Column, fitted};
 use crate::diagnostics::Failure;
 use crate::json::TypeJson;
 use crate::output::{self, escaped};
@@ -150,7 +151,8 @@ fn text(shown: &ShownGraph) -> String {
             let default = if value.optional { "has a default" } else { "" };
             [value.name.clone(), value.text.clone(), default.to_owned()]
         }));
-        let _ = write!(text, "\n{}", output::fitted(&rows));
+        let table = fitted(&rows, &[Column::NAME, Column::SHAPE, Column::WHOLE]);
+        let _ = write!(text, "\n{}", table.text);
     }
     let mut operators: Vec<_> = shown.operators.iter().collect();
     operators.sort_by_key(|(name, count)| (std::cmp::Reverse(**count), *name));
@@ -175,7 +177,8 @@ fn text(shown: &ShownGraph) -> String {
             let of_type = format!("{}{:?}", constant.r#type, constant.shape);
             [constant.name.clone(), of_type, constant.bytes.to_string()]
         }));
-        let _ = write!(text, "\n{}", output::fitted(&rows));
+        let table = fitted(&rows, &[Column::NAME, Column::SHAPE, Column::WHOLE]);
+        let _ = write!(text, "\n{}", table.text);
         if largest.len() > LARGEST {
             let _ = writeln!(text, "and {} smaller ones", largest.len() - LARGEST);
         }

@@ -12,8 +12,9 @@ use serde_json::value::RawValue;
 use super::cost::{AmountsJson, amounts_json};
 use super::infer::{DimJson, dim_json, write_problems};
 use crate::args::SizeArgs;
+use crate::columns::aligned;
 use crate::diagnostics::Failure;
-use crate::output::{self, aligned, escaped};
+use crate::output::{self, escaped};
 use crate::{json, stream};
 
 /// Maximum number of sizes in turn.

@@ -10,7 +10,8 @@ use gradus::{Dim, Fact};
 
 use super::json::Totals;
 use super::{ShownValues, is_unknown, operator, type_name};
-use crate::output::{escaped, fitted, warning};
+use crate::columns::{Column, fitted, inline, narrow_hint};
+use crate::output::{escaped, warning};
 
 fn row(
     inference: &Inference,
@@ -44,6 +45,51 @@ fn group(graph: &Graph, id: ValueId, depth: usize) -> String {
     }
 }
 
+const COLUMNS: [Column; 5] = [Column::NAME, Column::WORD, Column::WHOLE, Column::SHAPE, Column::EXTRA];
+
+/// Characters of a short name.
+const SHORT: usize = 24;
+
+/// Names of the values that are shown, and headings of groups of them, which have no value. On a
+/// terminal, groups are as deep as short names need.
+fn names(shown: &ShownValues<'_>, graph: &Graph) -> Vec<(String, Option<ValueId>)> {
+    match (shown.args.sort, shown.args.depth) {
+        (Some(_), _) => named(shown, graph, 0),
+        (None, Some(depth)) => named(shown, graph, depth),
+        (None, None) if !std::io::stdout().is_terminal() => named(shown, graph, 0),
+        (None, None) => {
+            let excess = |names: &Vec<(String, Option<_>)>| -> usize {
+                let values = names.iter().filter(|(_, id)| id.is_some());
+                values.map(|(name, _)| name.chars().count().saturating_sub(SHORT)).sum()
+            };
+            let depths = (2..=8).map(|depth| named(shown, graph, depth));
+            depths.min_by_key(excess).unwrap_or_default()
+        }
+    }
+}
+
+/// Names of values in groups of the first `depth` components.
+fn named(shown: &ShownValues<'_>, graph: &Graph, depth: usize) -> Vec<(String, Option<ValueId>)> {
+    let mut names = Vec::new();
+    let grouped: Vec<_> = shown.ids.iter().map(|&id| (id, group(graph, id, depth))).collect();
+    for group in grouped.chunk_by(|(_, a), (_, b)| a == b) {
+        let heading = &group[0].1;
+        let first = &*graph.value(group[0].0).name;
+        let has_heading = !heading.is_empty() && (group.len() > 1 || first.chars().count() > SHORT);
+        if has_heading {
+            let root = if first.starts_with('/') { "/" } else { "" };
+            names.push((format!("{root}{heading}/"), None));
+        }
+        names.extend(group.iter().map(|&(id, _)| {
+            let name = &*graph.value(id).name;
+            let rest = name.trim_start_matches('/').strip_prefix(&**heading);
+            let rest = rest.and_then(|rest| rest.strip_prefix('/')).unwrap_or(name);
+            (if has_heading { format!("  {rest}") } else { name.to_owned() }, Some(id))
+        }));
+    }
+    names
+}
+
 /// Writes facts, totals and problems as tables.
 pub(super) fn write_text(
     shown: &ShownValues<'_>,
@@ -54,35 +100,27 @@ pub(super) fn write_text(
 ) -> std::io::Result<()> {
     write_problems(inference, out)?;
     let mut rows = vec![["value", "operator", "type", "shape", "bytes"].map(str::to_owned)];
-    let depth = match shown.args.sort {
-        None => shown.args.depth.unwrap_or(if std::io::stdout().is_terminal() { 2 } else { 0 }),
-        Some(_) => 0,
-    };
-    let grouped: Vec<_> = shown.ids.iter().map(|&id| (id, group(graph, id, depth))).collect();
-    for group in grouped.chunk_by(|(_, a), (_, b)| a == b) {
-        let heading = &group[0].1;
-        let has_heading = group.len() > 1 && !heading.is_empty();
-        if has_heading {
-            let root = if graph.value(group[0].0).name.starts_with('/') { "/" } else { "" };
-            let empty = String::new;
-            rows.push([format!("{root}{heading}/"), empty(), empty(), empty(), empty()]);
-        }
-        rows.extend(group.iter().map(|&(id, _)| {
-            let (bytes, name) = (shown.bytes[id.index()], &*graph.value(id).name);
-            let rest = name.trim_start_matches('/').strip_prefix(&**heading);
-            let rest = rest.and_then(|rest| rest.strip_prefix('/')).unwrap_or(name);
-            let name = if has_heading { format!("  {rest}") } else { name.to_owned() };
-            row(inference, &name, operator(graph, id), inference.fact(id), bytes)
-        }));
+    for (name, id) in names(shown, graph) {
+        rows.push(match id {
+            Some(id) => {
+                row(inference, &name, operator(graph, id), inference.fact(id), shown.bytes[id.index()])
+            }
+            None => [name, String::new(), String::new(), String::new(), String::new()],
+        });
     }
+    let mut tables = Vec::new();
     if rows.len() > 1 {
-        write!(out, "{}", fitted(&rows))?;
+        let table = fitted(&rows, &COLUMNS);
+        write!(out, "{}", table.text)?;
+        tables.push(table);
     }
     for body in inference.subgraphs() {
         let mut rows = vec![["value", "", "type", "shape", ""].map(str::to_owned)];
         rows.extend(shown.of(inference, body).map(|(name, fact)| row(inference, name, None, fact, None)));
         if rows.len() > 1 {
-            write!(out, "\nin {}:\n{}", escaped(&body.path), fitted(&rows))?;
+            let table = fitted(&rows, &COLUMNS);
+            write!(out, "\nin {}:\n{}", escaped(&body.path), table.text)?;
+            tables.push(table);
         }
     }
     let unknown = |id: &ValueId| is_unknown(inference, inference.fact(*id));
@@ -108,6 +146,9 @@ pub(super) fn write_text(
             plural(constants),
             plural(known)
         )?;
+    }
+    if let Some(hint) = narrow_hint(&tables) {
+        writeln!(out, "{hint}")?;
     }
     let mut symbols = inference.symbols().symbols().iter();
     if symbols.any(|symbol| symbol.origin == gradus::dim::Origin::Input)
@@ -139,6 +180,7 @@ fn known(graph: &Graph, inference: &Inference) -> String {
 
 /// A bound of the bytes at one time, and what it leaves out.
 pub(in crate::commands) fn peak_text(bytes: &str, at: &str, unknown: usize) -> String {
+    let bytes = inline(bytes);
     let most = escaped(&format!("at most {bytes} bytes of values at one time, at {at}")).to_string();
     if unknown == 0 { most } else { format!("{most}, without {unknown} of unknown size") }
 }
