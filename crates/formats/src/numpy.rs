@@ -7,7 +7,8 @@
 //!
 //! Source: the format's description in NumPy's reference, versions 1.0 to 3.0.
 
-use std::io::{Read, Write};
+use std::collections::HashSet;
+use std::io::{Read, Seek, Write};
 
 use bytes::Bytes;
 use gradus_core::convert::{product, u64_of, usize_of};
@@ -412,6 +413,31 @@ pub fn header(descr: &str, shape: &Shape) -> Vec<u8> {
     out.extend(if version_1 { len.get(..2).unwrap_or_default() } else { &len });
     out.extend(text.as_bytes());
     out
+}
+
+/// Writes tensors by name as a `.npz` file, as `numpy.savez` does.
+///
+/// # Errors
+/// As [`write_npy`]; [`Kind::Value`] if two have one name.
+pub fn write_npz<'a>(
+    arrays: impl IntoIterator<Item = (&'a str, &'a Tensor)>,
+    out: impl Write + Seek,
+) -> Result<()> {
+    let failed = |error: zip::result::ZipError| io(error.into());
+    let mut archive = zip::ZipWriter::new(out);
+    let mut taken = HashSet::new();
+    for (name, tensor) in arrays {
+        let in_array = |error: Error| error.in_node(format!("array \"{name}\""));
+        if !taken.insert(name) {
+            return Err(in_array(Error::new(Kind::Value, "two arrays have this name")));
+        }
+        let stored = zip::write::SimpleFileOptions::default()
+            .compression_method(zip::CompressionMethod::Stored)
+            .large_file(npy_len(tensor).map_err(in_array)? > u128::from(u32::MAX));
+        archive.start_file(format!("{name}.npy"), stored).map_err(failed)?;
+        write_npy(tensor, &mut archive).map_err(in_array)?;
+    }
+    archive.finish().map_err(failed)?.flush().map_err(io)
 }
 
 /// Reads a `.npz` file: named arrays, or only the one named `wanted`. `hint` is asked for the

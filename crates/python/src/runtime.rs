@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use gradus::check::Runtime;
-use gradus::{Error, Kind, Result, Value};
+use gradus::check::{CommandRuntime, Runtime};
+use gradus::{Error, Kind, Limits, Result, Value};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
@@ -15,8 +15,11 @@ struct PythonRuntime {
     object: Py<PyAny>,
 }
 
-/// The runtime of a name.
+/// The runtime of a name, or of a command line.
 pub(crate) fn find(name: &str) -> Result<Box<dyn Runtime>> {
+    if let Some(command) = name.strip_prefix(CommandRuntime::PREFIX) {
+        return Ok(Box::new(CommandRuntime::new(command, Limits::default())?));
+    }
     let runtime = Python::attach(|py| {
         let object = py.import("gradus._runtimes")?.call_method1("find", (name,))?.unbind();
         Ok(PythonRuntime { name: name.to_owned(), object })

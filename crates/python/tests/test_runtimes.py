@@ -1,5 +1,7 @@
 """Models in other programs, held against the exact results."""
 
+import sys
+
 import numpy as np
 import onnx
 import onnxruntime
@@ -66,6 +68,25 @@ def test_models_are_checked_by_one_function(tmp_path):
         gradus.check(path)
     with pytest.raises(UsageError, match="the runtime"):
         gradus.check(path, with_="tensorrt")
+
+
+def test_a_command_line_is_a_runtime(tmp_path):
+    path = "examples/positions.onnx"
+    script = tmp_path / "runtime.py"
+    script.write_text(
+        "import sys, numpy, gradus\n"
+        "model, inputs, outputs, values = sys.argv[1:]\n"
+        "names = open(values).read().splitlines()\n"
+        "found = gradus.load(model).run(dict(numpy.load(inputs)), names)\n"
+        "found['phase'] = numpy.nextafter(found['phase'], numpy.float32(9))\n"
+        "numpy.savez(outputs, **found)\n"
+    )
+    command = f"cmd:'{sys.executable}' '{script}' {{model}} {{inputs}} {{outputs}} {{values}}"
+    report = gradus.check(path, with_=command, runs=2)
+    assert not report and [node.value.name for node in report.nodes if node.value.differing] == ["phase"]
+    assert [output.name for output in report.outputs if output.differing] == ["phase"]
+    with pytest.raises(UsageError, match="outputs"):
+        gradus.check(path, with_="cmd:./my_runtime {model} {inputs}")
 
 
 def test_the_mask_index_of_embeddings_is_the_number_of_ones(tmp_path):

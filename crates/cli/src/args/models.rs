@@ -4,6 +4,8 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, ValueEnum};
+use gradus::Error;
+use gradus::check::CommandRuntime;
 
 use super::dims::DialectArg;
 use super::names::{Named, any, operator_names};
@@ -247,6 +249,19 @@ pub(crate) struct ReportArgs {
     pub(crate) limits: LimitArgs,
 }
 
+/// The names of programs, or one command line.
+fn programs(text: &str) -> Result<Vec<String>, String> {
+    const KNOWN: [&str; 3] = ["onnxruntime", "openvino", "paddle"];
+    if text.starts_with(CommandRuntime::PREFIX) {
+        return Ok(vec![text.to_owned()]);
+    }
+    let names: Vec<_> = text.split(',').map(str::to_owned).collect();
+    match names.iter().find(|name| !KNOWN.contains(&name.as_str())) {
+        Some(name) => Err(Error::unknown("program", name, KNOWN).to_string()),
+        None => Ok(names),
+    }
+}
+
 /// A number of bytes, perhaps with a unit: of 1000, or of 1024 with an `i`.
 pub(crate) fn bytes(text: &str) -> Result<u64, String> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
@@ -374,7 +389,8 @@ pub(crate) struct DiffArgs {
 ///
 /// With --with, the second model, or the only one, runs in other programs, whose outputs are
 /// compared with the exact ones; and each node's result with the exact one for the inputs that the
-/// program gave the node, the worst first. That needs the Python package: `python -m gradus check
+/// program gave the node, the worst first. A program is a command line (`--with 'cmd:./my_runtime
+/// {model} {inputs} {outputs}'`), or one that the Python package runs: `python -m gradus check
 /// m.onnx --with onnxruntime`.
 #[derive(Debug, ClapArgs)]
 #[command(
@@ -388,9 +404,14 @@ pub(crate) struct CheckArgs {
     #[arg(required_unless_present = "with")]
     pub(crate) after: Option<PathBuf>,
 
-    /// Programs that run the second model, or the only one: onnxruntime, openvino, paddle.
-    #[arg(long, value_name = "PROGRAM,…", value_delimiter = ',', value_parser = ["onnxruntime", "openvino", "paddle"], hide_possible_values = true)]
-    pub(crate) with: Vec<String>,
+    /// Programs that run the second model, or the only one: onnxruntime, openvino, paddle, or
+    /// 'cmd:' and a command line.
+    ///
+    /// The command line has {model}, the file of the model; {inputs}, an .npz file of the inputs by
+    /// name; {outputs}, the .npz file that the program writes; and perhaps {values}, a text file
+    /// with the name of a wanted value on each line, for programs that can show values of nodes.
+    #[arg(long, value_name = "PROGRAM,…|cmd:COMMAND", value_parser = programs)]
+    pub(crate) with: Vec<Vec<String>>,
 
     /// List all nodes whose results differ, and not only the first ten.
     #[arg(long, requires = "with")]

@@ -31,8 +31,9 @@ pub(crate) struct RunArgs {
     #[arg(short = 'n', long = "output", value_name = "NAME")]
     pub(crate) outputs: Vec<String>,
 
-    /// Save each output as NAME.npy in this folder instead of printing it.
-    #[arg(short, long, value_name = "DIR")]
+    /// Save each output as NAME.npy in this folder instead of printing it, or all of them in one
+    /// .npz file.
+    #[arg(short, long, value_name = "DIR|FILE.npz")]
     pub(crate) out: Option<PathBuf>,
 
     /// Save each value of the main graph as NAME.npy in this folder, in addition to what is

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use gradus::check::{Check, CheckOptions, NodeCheck, OutputCheck, RuntimeCheck};
+use gradus::check::{Check, CheckOptions, CommandRuntime, NodeCheck, OutputCheck, RuntimeCheck};
 use gradus::conversion::Converted;
 use gradus::convert::u64_of;
 use gradus::graph::Type;
@@ -145,8 +145,12 @@ fn compare_in(args: &args::CheckArgs, runtime: FindRuntime) -> Result<bool, Fail
     let mut options = args.options(&before)?;
     let before = given::set_in_runtime(&before, &after, &args.shapes.set, &mut options.sizes.inputs)?;
     let mut checks = Vec::with_capacity(args.with.len());
-    for name in &args.with {
-        let check = before.check_in(&after, &*runtime(name)?, &options);
+    for name in args.with.iter().flatten() {
+        let runtime = match name.strip_prefix(CommandRuntime::PREFIX) {
+            Some(command) => Box::new(CommandRuntime::new(command, args.limits.limits())?),
+            None => runtime(name)?,
+        };
+        let check = before.check_in(&after, &*runtime, &options);
         checks.push((name, check.map_err(|error| error.in_file(args.before.display()))?));
     }
     let same = checks.iter().all(|(_, check)| args.accepts(&check.outputs));

@@ -264,7 +264,7 @@ fn read_tensor(path: &Path, declared: Option<DType>, limits: &Limits) -> Result<
     tensor.map_err(|error| error.in_file(path.display()))
 }
 
-/// Saves outputs as `.npy` files: all of them, or none.
+/// Saves outputs as `.npy` files in a folder, or as one `.npz` file: all of them, or none.
 pub(super) fn save<'a>(
     model: &Model,
     folder: &Path,
@@ -282,10 +282,20 @@ pub(super) fn save<'a>(
         bytes += numpy::npy_len(tensor).map_err(in_output)?;
         limits.allow_output(bytes).map_err(in_output)?;
     }
+    let mut files = NewFiles::default();
+    if folder.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npz")) {
+        model.check_other_output(folder)?;
+        let arrays = outputs.iter().map(|(name, value)| Ok((&**name, value.tensor()?)));
+        let arrays = arrays.collect::<Result<Vec<_>>>()?;
+        files.create_of(folder, bytes, |file| {
+            numpy::write_npz(arrays, file).map_err(|error| error.in_file(folder.display()))
+        })?;
+        files.commit()?;
+        return Ok(outputs.iter().map(|(name, _)| (name.to_string(), folder.to_owned())).collect());
+    }
     let io = |error: std::io::Error| Error::new(Kind::Io, error.to_string()).in_file(folder.display());
     std::fs::create_dir_all(folder).map_err(io)?;
     files::check_room(folder, bytes).map_err(|error| error.in_file(folder.display()))?;
-    let mut files = NewFiles::default();
     let mut saved = Vec::new();
     let names = file_names(outputs.iter().map(|(name, _)| &**name));
     for ((name, value), file) in outputs.iter().zip(names) {

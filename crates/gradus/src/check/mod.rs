@@ -1,6 +1,7 @@
 //! Runs of two models on the same inputs, and what differs in their outputs.
 
 pub(crate) mod accepted;
+mod command;
 mod compared;
 mod inputs;
 mod paired;
@@ -15,6 +16,7 @@ use gradus_core::graph::{Graph, Origin, ValueId};
 use gradus_core::{Error, Kind, Result, Value};
 
 use accepted::Accepted;
+pub use command::CommandRuntime;
 pub use compared::{ElementDifference, OutputCheck};
 use paired::{InputPair, Named, OutputPair, input_pairs, output_pairs};
 use plan::{Schedule, SizeChoice, TimeBudget};

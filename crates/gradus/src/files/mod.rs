@@ -17,6 +17,7 @@ use gradus_formats::{Files, Part, Splice};
 
 pub(crate) use mapped::origin;
 use mapped::{FileMap, MAX_MAPS};
+pub(crate) use write::PrivateFolder;
 pub use write::{NewFiles, abandon_unfinished, cannot_write, check_room};
 
 /// Maximum number of bytes of a file of constants that is read: a map takes a page and more.

@@ -242,7 +242,7 @@ fn create_like(path: &Path, _: Option<&Metadata>) -> io::Result<File> {
 
 /// A folder of unfinished files next to the names that they will have. It is removed when dropped.
 #[derive(Debug)]
-struct PrivateFolder {
+pub(crate) struct PrivateFolder {
     beside: PathBuf,
     path: PathBuf,
     /// Locked as long as it is open.
@@ -250,7 +250,8 @@ struct PrivateFolder {
 }
 
 impl PrivateFolder {
-    fn new(beside: &Path) -> io::Result<PrivateFolder> {
+    /// A new folder in another.
+    pub(crate) fn new(beside: &Path) -> io::Result<PrivateFolder> {
         remove_abandoned(beside);
         for _ in 0..ATTEMPTS {
             // The hasher's key is random, and so is the hash of nothing.
@@ -281,6 +282,11 @@ impl PrivateFolder {
             }
         }
         Err(io::Error::other("no name for a temporary folder is free"))
+    }
+
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
     }
 }
 

@@ -926,7 +926,9 @@ class Model:
 
         Args:
             runtime: `"onnxruntime"`, `"openvino"`, or `"paddle"` for programs
-                of Paddle, which must be installed.
+                of Paddle, which must be installed; or `"cmd:"` and a command
+                line with `{model}`, `{inputs}` and `{outputs}`, as of
+                `gradus check --with`.
             other: the model that the runtime runs, opened from a file; by
                 default this one.
             dims: numbers for symbols of the inputs' shapes, by name.
@@ -951,8 +953,8 @@ class Model:
             >>> bool(report), len(report.nodes)
             (True, 14)
         """
-        if runtime not in RUNTIMES:
-            raise UsageError.mismatch("the runtime", f'"{runtime}"', " or ".join(RUNTIMES))
+        if runtime not in RUNTIMES and not runtime.startswith("cmd:"):
+            raise UsageError.mismatch("the runtime", f'"{runtime}"', " or ".join((*RUNTIMES, "cmd:COMMAND")))
         second = (other or self)._native
         report = self._native._check(
             second, _sizes(dims, shapes), dict(values or {}), runs, seed, runtime, False
@@ -1273,7 +1275,8 @@ def check(
         b: the model to compare; with `with_`, the one that the runtime
             runs, by default `a`.
         with_: the program that runs the second model: `"onnxruntime"`,
-            `"openvino"` or `"paddle"`; by default Gradus.
+            `"openvino"`, `"paddle"`, or `"cmd:"` and a command line; by
+            default Gradus.
         dims: numbers for symbols of the inputs' shapes, by name.
         shapes: shapes of inputs by name, in place of the declared ones.
         values: inputs by name that are the same in all runs.
