@@ -21,6 +21,7 @@ pub mod openvino;
 pub mod paddle;
 mod regions;
 mod splice;
+mod varint;
 mod wire;
 
 pub use files::{Files, InMemory, Sniffed, part_of, sniff};
