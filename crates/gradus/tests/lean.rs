@@ -62,6 +62,7 @@ fn operators_of_networks_are_inferred_without_their_evaluation() {
     assert_eq!(shapes(&model), "[n, 5, 6, 6] [n, 5, 1, 1]");
 }
 
+#[cfg(feature = "paddle")]
 #[test]
 fn operators_of_paddle_are_inferred_by_their_graphs() {
     let [x, y] = [[2, 3], [3, 5]]
