@@ -151,12 +151,14 @@ pub use gradus_formats as formats;
 pub use gradus_formats::{Files, InMemory};
 #[cfg(feature = "run")]
 pub use gradus_gpu as gpu;
+#[cfg(any(feature = "run", feature = "convert"))]
 #[doc(hidden)]
 pub use gradus_kernels::prepared::Kernel;
 pub use gradus_kernels::{
-    Destination, Each, Fill, Form, Level, Options as FillOptions, Stores, Sums, Write, Writer, fill,
-    fill_codes, fill_codes_within, fill_with, stay_alone, tensor as filled,
+    Destination, Fill, Level, Options as FillOptions, Stores, Sums, stay_alone, tensor as filled,
 };
+#[cfg(any(feature = "run", feature = "convert"))]
+pub use gradus_kernels::{Each, Form, Write, Writer, fill, fill_codes, fill_codes_within, fill_with};
 #[doc(hidden)]
 pub use gradus_operators as operators;
 pub use gradus_profiles as profiles;
