@@ -9,8 +9,7 @@ use crate::threads::{is_alone, threads};
 
 /// The instructions of a build without vectors.
 #[cfg(not(feature = "vectors"))]
-#[derive(Clone, Copy, Debug)]
-pub struct Token;
+pub type Token = Option<Level>;
 
 /// A set of instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -172,6 +171,6 @@ impl Options {
     /// The instructions of the build.
     #[cfg(not(feature = "vectors"))]
     pub(crate) fn token(&self) -> Token {
-        Token
+        self.level
     }
 }
