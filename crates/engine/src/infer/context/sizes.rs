@@ -194,6 +194,7 @@ impl InferContext<'_, '_> {
         Ok(())
     }
 
+    /// Returns true if a size is 1 in some run.
     pub(super) fn may_be_one(&mut self, dim: Dim) -> bool {
         let bounds = self.symbols().bounds(dim);
         bounds.lower().is_none_or(|least| least <= 1) && bounds.upper().is_none_or(|most| most >= 1)
