@@ -77,14 +77,16 @@ pub(crate) const SUITES: &[Suite] = &[
     }),
     suite(
         "features",
-        "the library with each of its features alone, and inference without them",
+        "the library with each of its features alone, and inference without them and of Paddle",
         |tally, _| {
-            for features in ["run", "convert", "run,convert"] {
+            for features in ["run", "write", "convert", "run,convert"] {
                 let library =
                     ["check", "-p", "gradus", "--lib", "--no-default-features", "--features", features];
                 tally.run(cargo().args(library));
             }
-            tally.run(&mut of_package(&["-p", "gradus", "--no-default-features", "--test", "lean"], &[]));
+            let lean = ["-p", "gradus", "--no-default-features", "--test", "lean"];
+            tally.run(&mut of_package(&lean, &[]));
+            tally.run(&mut of_package(&[&lean[..], &["--features", "paddle"]].concat(), &[]));
             Ok(())
         },
     ),

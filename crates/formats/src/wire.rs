@@ -1,17 +1,15 @@
 //! The protobuf wire format, read in place: messages are spans of a file, fields know their
 //! offsets.
 //!
-//! Tags and varints are decoded by `buffa`; there is no generated code, because readers turn fields
-//! into graphs as they meet them and writers will splice the spans they leave alone.
+//! No code is generated, because readers turn fields into graphs as they meet them, and writers
+//! splice the spans that they leave alone.
 
-use buffa::encoding::{Tag, WireType, decode_varint, skip_field_depth};
 use bytes::Bytes;
 use gradus_core::convert::{u64_of, usize_of};
 use gradus_core::error::Position;
 use gradus_core::{Error, Kind, Result};
 
-/// Levels of (deprecated) groups that are skipped.
-const GROUP_DEPTH: u32 = 16;
+use crate::varint::{CUT_OFF, Tag, WireType, decode_varint, skip_group};
 
 /// Some bytes of a file: a message, or a field's content.
 #[derive(Clone, Copy, Debug)]
@@ -95,17 +93,12 @@ impl<'a> ByteSpan<'a> {
     pub(crate) fn varints(self) -> impl Iterator<Item = Result<u64>> {
         let mut rest = self.content;
         std::iter::from_fn(move || {
-            (!rest.is_empty()).then(|| decode_varint(&mut rest).map_err(|e| self.broken(&e)))
+            (!rest.is_empty()).then(|| decode_varint(&mut rest).map_err(|why| self.broken(why)))
         })
     }
 
-    fn broken(self, error: &buffa::DecodeError) -> Error {
-        let message = match error {
-            buffa::DecodeError::UnexpectedEof => {
-                "the file, or the part of it that this belongs to, ends too early".into()
-            }
-            other => format!("this is not protobuf: {other}"),
-        };
+    fn broken(self, why: &str) -> Error {
+        let message = if why == CUT_OFF { why.to_owned() } else { format!("this is not protobuf: {why}") };
         self.error(Kind::Syntax, message)
     }
 }
@@ -145,23 +138,24 @@ impl<'a> Fields<'a> {
         while !self.rest.is_empty() {
             let here = self.here();
             let start = here.start;
-            let tag = Tag::decode(&mut self.rest).map_err(|e| here.broken(&e))?;
-            let payload = match tag.wire_type() {
+            let tag = Tag::decode(&mut self.rest).map_err(|why| here.broken(why))?;
+            let payload = match tag.wire_type {
                 WireType::Varint => {
-                    Payload::Varint(decode_varint(&mut self.rest).map_err(|e| here.broken(&e))?)
+                    Payload::Varint(decode_varint(&mut self.rest).map_err(|why| here.broken(why))?)
                 }
                 WireType::Fixed32 => Payload::Fixed32(self.fixed()?),
                 WireType::Fixed64 => Payload::Fixed64(self.fixed()?),
                 WireType::LengthDelimited => {
-                    let len = decode_varint(&mut self.rest).map_err(|e| here.broken(&e))?;
+                    let len = decode_varint(&mut self.rest).map_err(|why| here.broken(why))?;
                     Payload::Bytes(self.take(len)?)
                 }
-                _ => {
-                    skip_field_depth(tag, &mut self.rest, GROUP_DEPTH).map_err(|e| here.broken(&e))?;
+                WireType::StartGroup => {
+                    skip_group(tag.number, &mut self.rest).map_err(|why| here.broken(why))?;
                     continue;
                 }
+                WireType::EndGroup => return Err(here.broken("a group ends that did not begin")),
             };
-            return Ok(Some(Field { number: tag.field_number(), start, end: self.here().start, payload }));
+            return Ok(Some(Field { number: tag.number, start, end: self.here().start, payload }));
         }
         Ok(None)
     }
@@ -320,7 +314,7 @@ mod tests {
         );
         assert_eq!(text(b"\x08"), "byte 0: the file, or the part of it that this belongs to, ends too early");
         assert_eq!(text(b"\x00\x01"), "byte 0: this is not protobuf: invalid field number");
-        assert!(message(&[0x0b; 100]).unwrap_err().message().contains("recursion limit"));
+        assert!(message(&[0x0b; 100]).unwrap_err().message().contains("groups nest too deeply"));
     }
 
     #[test]

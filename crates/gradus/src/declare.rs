@@ -73,6 +73,7 @@ impl Model {
     /// assert_eq!(outputs["position_ids"].tensor()?.elements::<i64>()?[..], [0, 1, 2]);
     /// # Ok::<(), gradus::Error>(())
     /// ```
+    #[cfg(feature = "write")]
     pub fn with_inputs_set<N: AsRef<str>, V: Into<Value>>(
         &self,
         values: impl IntoIterator<Item = (N, V)>,
@@ -107,6 +108,7 @@ impl Model {
     /// [`Kind::Graph`] if no run succeeds with the sizes or values that were given, with the
     /// reason;
     /// [`gradus_core::Kind::Unsupported`] if models like it are not edited.
+    #[cfg(feature = "write")]
     pub fn declared(&self, inference: &Inference, given: &InferOptions) -> Result<graph::Model> {
         self.file_of()?;
         if !given.sizes.dims.is_empty() || !given.sizes.inputs.is_empty() {

@@ -58,8 +58,10 @@
 //! | feature | adds |
 //! |---|---|
 //! | `run` | `Model::compile` and `Model::run`, `gpu`, and fills with wide vectors |
-//! | `convert` | `conversion` and `portability`; with `run`, `check` and `prove` |
+//! | `write` | `Model::save`, `Model::to_onnx`, `edit` |
+//! | `convert` | `write`, `conversion` and `portability`; with `run`, `check` and `prove` |
 //! | `fold` | `fold`, `lint`, with `run` and `convert` |
+//! | `paddle` | programs of Paddle, and its operators |
 //!
 //! `cost` and `contract` come with `run` or `convert`. Without `run`, inference evaluates the
 //! operators by which models compute sizes; elements of other results are unknown, of constants
@@ -81,7 +83,7 @@
 //! ```
 
 #![cfg_attr(
-    not(feature = "fold"),
+    not(all(feature = "fold", feature = "paddle")),
     allow(dead_code, unused_imports, reason = "parts that the build leaves out use them")
 )]
 
@@ -98,7 +100,9 @@ mod declare;
 pub mod diff;
 #[cfg(feature = "fold")]
 pub mod dynamic;
+#[cfg(feature = "write")]
 pub mod edit;
+#[cfg(feature = "write")]
 mod encode;
 #[doc(hidden)]
 pub mod files;
@@ -122,6 +126,7 @@ pub mod portability;
 pub mod prove;
 #[cfg(feature = "run")]
 mod run;
+#[cfg(feature = "write")]
 mod save;
 
 pub use constants::{HeldConstant, is_constant};
@@ -146,12 +151,14 @@ pub use gradus_formats as formats;
 pub use gradus_formats::{Files, InMemory};
 #[cfg(feature = "run")]
 pub use gradus_gpu as gpu;
+#[cfg(any(feature = "run", feature = "convert"))]
 #[doc(hidden)]
 pub use gradus_kernels::prepared::Kernel;
 pub use gradus_kernels::{
-    Destination, Each, Fill, Form, Level, Options as FillOptions, Stores, Sums, Write, Writer, fill,
-    fill_codes, fill_codes_within, fill_with, stay_alone, tensor as filled,
+    Destination, Fill, Level, Options as FillOptions, Stores, Sums, stay_alone, tensor as filled,
 };
+#[cfg(any(feature = "run", feature = "convert"))]
+pub use gradus_kernels::{Each, Form, Write, Writer, fill, fill_codes, fill_codes_within, fill_with};
 #[doc(hidden)]
 pub use gradus_operators as operators;
 pub use gradus_profiles as profiles;

@@ -8,9 +8,8 @@ mod common {
     pub mod one;
     pub mod sketch;
 }
-use common::one::One;
 use common::sketch::Sketch;
-use gradus::graph::{Content, Standard};
+use gradus::graph::Content;
 use gradus::infer::InferOptions;
 use gradus::{DType, Model, Shape, Tensor};
 
@@ -45,6 +44,24 @@ fn constants_that_decide_sizes_are_evaluated() {
         .output("y", DType::F32, &[])
         .model();
     assert_eq!(shapes(&model), "[4]");
+    let model = Sketch::new()
+        .constant("three", Tensor::vector(&[3f32]))
+        .node("Exp", &["three"], &["power"])
+        .with("Cast", &["power"], &["size"], vec![("to", Content::Int(7))])
+        .node("ConstantOfShape", &["size"], &["y"])
+        .constant("start", Tensor::scalar(0f32))
+        .constant("limit", Tensor::scalar(1f32))
+        .constant("delta", Tensor::scalar(0.25f32))
+        .node("Range", &["start", "limit", "delta"], &["quarters"])
+        .node("ReduceSum", &["quarters"], &["sum"])
+        .constant("eight", Tensor::scalar(8f32))
+        .node("Mul", &["sum", "eight"], &["product"])
+        .with("Cast", &["product"], &["count"], vec![("to", Content::Int(7))])
+        .node("ConstantOfShape", &["count"], &["z"])
+        .output("y", DType::F32, &[])
+        .output("z", DType::F32, &[])
+        .model();
+    assert_eq!(shapes(&model), "[20] [12]");
 }
 
 #[test]
@@ -62,8 +79,11 @@ fn operators_of_networks_are_inferred_without_their_evaluation() {
     assert_eq!(shapes(&model), "[n, 5, 6, 6] [n, 5, 1, 1]");
 }
 
+#[cfg(feature = "paddle")]
 #[test]
 fn operators_of_paddle_are_inferred_by_their_graphs() {
+    use common::one::One;
+    use gradus::graph::Standard;
     let [x, y] = [[2, 3], [3, 5]]
         .map(|dims| Tensor::from_vec(Shape::new(dims).unwrap(), vec![0f32; dims[0] * dims[1]]).unwrap());
     let (model, _) = One::of(Standard::Paddle, "matmul", 0).inputs(&[x, y]).known().model();

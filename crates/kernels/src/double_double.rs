@@ -1,10 +1,15 @@
 //! Unevaluated sums of two doubles.
 
-use gradus_core::convert::{shifted_right, split, u64_of, usize_of_u32};
+#[cfg(feature = "vectors")]
+use gradus_core::convert::{shifted_right, split};
+use gradus_core::convert::{u64_of, usize_of_u32};
+#[cfg(feature = "vectors")]
 use gradus_core::float::Parts;
+#[cfg(feature = "vectors")]
 use gradus_sequences::Wide;
 
 /// `high + low`, where `low` is at most half a unit in the last place of `high`.
+#[cfg(feature = "vectors")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DoubleDouble {
     /// The sum, rounded.
@@ -13,6 +18,7 @@ pub struct DoubleDouble {
     pub low: f64,
 }
 
+#[cfg(feature = "vectors")]
 impl DoubleDouble {
     /// One.
     pub const ONE: DoubleDouble = DoubleDouble { high: 1.0, low: 0.0 };

@@ -1,8 +1,15 @@
 //! How a fill is done. Nothing here changes a bit of what is written.
 
-use fearless_simd::{Fallback, Level as Token};
+#[cfg(feature = "vectors")]
+use fearless_simd::Fallback;
+#[cfg(feature = "vectors")]
+pub use fearless_simd::Level as Token;
 
 use crate::threads::{is_alone, threads};
+
+/// The instructions of a build without vectors.
+#[cfg(not(feature = "vectors"))]
+pub type Token = Option<Level>;
 
 /// A set of instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +26,7 @@ pub enum Level {
     Avx512,
 }
 
+#[cfg(feature = "vectors")]
 impl Level {
     /// The levels that the processor has, the widest last.
     ///
@@ -30,7 +38,7 @@ impl Level {
         all.into_iter().filter(|level| level.token().is_some()).collect()
     }
 
-    #[cfg(all(feature = "vectors", target_arch = "x86_64"))]
+    #[cfg(target_arch = "x86_64")]
     fn token(self) -> Option<Token> {
         match self {
             Level::Portable => Some(Token::Fallback(Fallback::new())),
@@ -40,7 +48,7 @@ impl Level {
         }
     }
 
-    #[cfg(all(feature = "vectors", target_arch = "aarch64"))]
+    #[cfg(target_arch = "aarch64")]
     fn token(self) -> Option<Token> {
         match self {
             Level::Portable => Some(Token::Fallback(Fallback::new())),
@@ -49,7 +57,7 @@ impl Level {
         }
     }
 
-    #[cfg(not(all(feature = "vectors", any(target_arch = "x86_64", target_arch = "aarch64"))))]
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     fn token(self) -> Option<Token> {
         (self == Level::Portable).then(|| Token::Fallback(Fallback::new()))
     }
@@ -60,14 +68,15 @@ impl Level {
 ///
 /// Unlike `fearless_simd::dispatch`, without the levels that have no fused multiplication: they
 /// would not be faster.
+#[cfg(feature = "vectors")]
 macro_rules! at_level {
     ($level:expr, $simd:pat => $work:expr) => {
         match $level {
-            #[cfg(all(feature = "vectors", target_arch = "x86_64"))]
+            #[cfg(target_arch = "x86_64")]
             fearless_simd::Level::Avx512(simd) => at_level!(@in simd, $simd => $work),
-            #[cfg(all(feature = "vectors", target_arch = "x86_64"))]
+            #[cfg(target_arch = "x86_64")]
             fearless_simd::Level::Avx2(simd) => at_level!(@in simd, $simd => $work),
-            #[cfg(all(feature = "vectors", target_arch = "aarch64"))]
+            #[cfg(target_arch = "aarch64")]
             fearless_simd::Level::Neon(simd) => at_level!(@in simd, $simd => $work),
             _ => {
                 let simd = fearless_simd::Fallback::new();
@@ -85,6 +94,7 @@ macro_rules! at_level {
     }};
 }
 
+#[cfg(feature = "vectors")]
 pub(crate) use at_level;
 
 /// Calls a function that is compiled for the widest instructions of the processor, if it is
@@ -100,7 +110,10 @@ pub(crate) use at_level;
 /// ```
 #[inline(always)]
 pub fn widest<R>(work: impl FnOnce() -> R) -> R {
-    at_level!(Token::new(), _ => work())
+    #[cfg(feature = "vectors")]
+    return at_level!(Token::new(), _ => work());
+    #[cfg(not(feature = "vectors"))]
+    work()
 }
 
 /// How elements go to memory.
@@ -149,8 +162,15 @@ impl Options {
     }
 
     /// The instructions that a fill uses: those of the level, or the best of the processor.
+    #[cfg(feature = "vectors")]
     pub(crate) fn token(&self) -> Token {
         let portable = || Token::Fallback(Fallback::new());
         self.level.map_or_else(Token::new, |level| level.token().unwrap_or_else(portable))
+    }
+
+    /// The instructions of the build.
+    #[cfg(not(feature = "vectors"))]
+    pub(crate) fn token(&self) -> Token {
+        self.level
     }
 }

@@ -8,13 +8,12 @@
 //! product of any two finite floats (Kulisch 2013, "Computer Arithmetic and Validity", 8.1). Digits
 //! are signed and wide, so that carries wait until many products have been added.
 
+#[cfg(feature = "vectors")]
 use fearless_simd::prelude::*;
-use fearless_simd::{Level as Token, Simd};
 use gradus_core::convert::{FromNumber, i64_of};
 
-use crate::options::{Options, at_level};
-use crate::product::{Product, Sizes};
-use crate::threads::share;
+#[cfg(feature = "vectors")]
+use crate::options::{Token, at_level};
 use crate::with_accumulator;
 
 /// How floats are added.
@@ -113,6 +112,7 @@ pub trait Accumulator: Clone + Default + Send + Sync {
 
     /// Adds the products of rows of `a` and lines of [`COLUMNS`] numbers of `b` to rows of sums,
     /// with the instructions of a level.
+    #[cfg(feature = "vectors")]
     #[doc(hidden)]
     fn add_block(rows: std::slice::ChunksExactMut<'_, Self>, a: &[f64], b: &[f64], _: Token) {
         for (sums, a) in rows.zip(a.chunks(b.len() / COLUMNS)) {
@@ -190,6 +190,7 @@ impl Accumulator for Twofold {
         if self.rest == 0.0 || !self.rest.is_finite() { self.sum } else { self.sum + self.rest }
     }
 
+    #[cfg(feature = "vectors")]
     fn add_block(rows: std::slice::ChunksExactMut<'_, Twofold>, a: &[f64], b: &[f64], token: Token) {
         for (sums, a) in rows.zip(a.chunks(b.len() / COLUMNS)) {
             at_level!(token, simd => Twofold::add_lines(simd, sums, a, b));
@@ -197,6 +198,7 @@ impl Accumulator for Twofold {
     }
 }
 
+#[cfg(feature = "vectors")]
 impl Twofold {
     /// Adds to a row of sums the products of numbers and lines, vector by vector.
     #[inline(always)]
@@ -346,82 +348,12 @@ fn rounded(integer: u128, exponent: i64, odd: bool) -> f64 {
 
 /// Columns and rows whose sums go on at a time, and the part of the summed axis that is read at a
 /// time.
-const COLUMNS: usize = 64;
-const ROWS: usize = 16;
-const INNER: usize = 128;
+#[cfg(feature = "vectors")]
+pub(crate) const COLUMNS: usize = 64;
+#[cfg(feature = "vectors")]
+pub(crate) const ROWS: usize = 16;
+#[cfg(feature = "vectors")]
+pub(crate) const INNER: usize = 128;
 /// Lanes of the widest vector.
+#[cfg(feature = "vectors")]
 const MAX_LANES: usize = 8;
-
-/// Multiplies pairs of matrices as [`multiply`](crate::product::multiply) does, adding in another
-/// way.
-///
-/// # Errors
-/// Errors of `check`, the first one.
-///
-/// # Panics
-/// As `multiply`.
-pub fn multiply_with<T: Send, E: Send>(
-    (sums, to): (Sums, Destination),
-    products: &[Product<'_>],
-    sizes: Sizes,
-    out: &mut [T],
-    options: Options,
-    check: impl Fn() -> Result<(), E> + Sync,
-    store: impl Fn(usize, usize, usize, &[f64], &mut [T]) + Sync,
-) -> Result<(), E> {
-    if out.is_empty() {
-        return Ok(());
-    }
-    let mut parts = Vec::new();
-    for (matrix, out) in out.chunks_mut(sizes.rows * sizes.columns).enumerate() {
-        let rows = out.chunks_mut(ROWS * sizes.columns).enumerate();
-        parts.extend(rows.map(|(at, out)| (matrix, at * ROWS, out)));
-    }
-    let part = |(): &mut (), (matrix, row, out): (usize, usize, &mut [T])| {
-        let rows = out.len() / sizes.columns;
-        for column in (0..sizes.columns).step_by(COLUMNS) {
-            let of = Sizes { rows, columns: COLUMNS.min(sizes.columns - column), ..sizes };
-            let totals = with_accumulator!(sums, to, A => {
-                products[matrix].added::<A, E>([row, column], of, to, options, &check)?
-            });
-            for (at, totals) in totals.chunks(of.columns).enumerate() {
-                let out = &mut out[at * sizes.columns + column..][..of.columns];
-                store(matrix, row + at, column, totals, out);
-            }
-        }
-        Ok(())
-    };
-    share(parts.into_iter(), options, || (), part)
-}
-
-impl Product<'_> {
-    /// The sums of a block.
-    fn added<A: Accumulator, E>(
-        &self,
-        [row, column]: [usize; 2],
-        of: Sizes,
-        to: Destination,
-        options: Options,
-        check: impl Fn() -> Result<(), E>,
-    ) -> Result<Vec<f64>, E> {
-        let mut sums = vec![A::default(); of.rows * of.columns];
-        let mut a = vec![0.0; of.rows * of.inner.min(INNER)];
-        let mut b = vec![0.0; of.inner.min(INNER) * COLUMNS];
-        for first in (0..of.inner).step_by(INNER) {
-            check()?;
-            let inner = INNER.min(of.inner - first);
-            let (a, b) = (&mut a[..of.rows * inner], &mut b[..inner * COLUMNS]);
-            a.chunks_mut(inner).enumerate().for_each(|(at, a)| self.a.read(row + at, first, a));
-            for (k, b) in b.chunks_mut(COLUMNS).enumerate() {
-                self.b.read(first + k, column, &mut b[..of.columns]);
-            }
-            A::add_block(sums.chunks_exact_mut(of.columns), a, b, options.token());
-        }
-        let total = |sum: &A| {
-            let total = sum.total(to);
-            // Negative zeros sum up to zero.
-            if total.is_nan() { f64::NAN } else { total + 0.0 }
-        };
-        Ok(sums.iter().map(total).collect())
-    }
-}

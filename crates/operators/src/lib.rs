@@ -18,7 +18,7 @@
 
 #![forbid(unsafe_code)]
 #![cfg_attr(
-    not(all(feature = "run", feature = "convert")),
+    not(all(feature = "run", feature = "convert", feature = "paddle")),
     allow(dead_code, unused_imports, reason = "parts that the build leaves out use them")
 )]
 #![allow(

@@ -1,128 +1,33 @@
 //! The pass: every node once, in order, each by the rule of its operator.
 
+mod evaluated;
+mod graph_facts;
+mod types;
+
 use std::rc::Rc;
 use std::sync::Arc;
 
 use foldhash::{HashMap, HashSet};
-use gradus_core::convert::{i64_of, product};
-use gradus_core::graph::{Constant, Function, Graph, Node, Origin as From, Standard, ValueId};
-use gradus_core::tensor::byte_len;
-use gradus_core::text::name_in_message;
-use gradus_core::{DType, Error, Kind, Limits, Shape, Value};
+use gradus_core::convert::product;
+use gradus_core::graph::{Function, Graph, Node, Standard, ValueId};
+use gradus_core::{Error, Kind, Limits};
+
+use graph_facts::depends;
+pub use graph_facts::{GraphFacts, GraphRuns, Inner, Subgraph, SubgraphFacts, SubgraphPath, Visit, label};
 
 use super::InferOptions;
 use super::context::{InferContext, InferError};
-use super::one_node::types_of_any_rank;
 use super::remarks::{ModelCondition, Problem, When, Why, note_once};
 use super::rules::{InferResult, Resolved, resolve};
 use smallvec::SmallVec;
 
 use crate::attributes::{Attributes, Parameters};
-use crate::dim::{Bounds, Condition, Dim, Origin, Relation, Symbols};
-use crate::fact::{Dims, Elements, Fact, MAX_INTEGERS, TensorFact};
+use crate::dim::{Bounds, Condition, Dim, Relation, Symbols};
+use crate::fact::{Dims, Elements, Fact, TensorFact};
 use crate::normalize::former_inputs;
-use crate::op::EvalContext;
 use crate::operator::Operator;
+use crate::operators::Row;
 use crate::operators::errors;
-use crate::operators::{Chance, Row};
-use crate::program::{Compiler, RunOptions, RunState};
-use crate::schema::{Arity, Signature};
-
-/// Path to a graph: the numbers of the nodes around it, each with the number of the graph among
-/// those in its attributes. The body of a function that a node calls comes after these.
-pub type SubgraphPath = Arc<[(usize, usize)]>;
-
-/// The facts about a subgraph.
-#[derive(Clone, Debug)]
-pub struct Subgraph {
-    /// The nodes around it and the attribute that holds it.
-    pub path: String,
-    /// The path to the graph.
-    pub place: SubgraphPath,
-    /// Its values by name, with what is known of them in every run of the graph.
-    pub values: Vec<(Arc<str>, Fact)>,
-    /// By value: whether a node of the graph computes it.
-    computed: Vec<bool>,
-}
-
-impl Subgraph {
-    /// Facts about the values that nodes of the graph compute.
-    pub fn computed(&self) -> impl Iterator<Item = &Fact> {
-        let values = self.values.iter().zip(&self.computed);
-        values.filter(|(_, computed)| **computed).map(|((_, fact), _)| fact)
-    }
-}
-
-/// The facts of subgraphs.
-#[derive(Debug)]
-pub struct SubgraphFacts(HashMap<SubgraphPath, Vec<Fact>>);
-
-impl SubgraphFacts {
-    /// Facts about the values of subgraphs, by the place of each subgraph.
-    pub fn new(bodies: Vec<Subgraph>) -> SubgraphFacts {
-        let facts = |body: Subgraph| (body.place, body.values.into_iter().map(|(_, fact)| fact).collect());
-        SubgraphFacts(bodies.into_iter().map(facts).collect())
-    }
-
-    /// The facts of the graph at a place; nothing if it was not inferred.
-    pub fn get(&self, place: &[(usize, usize)]) -> Option<&[Fact]> {
-        self.0.get(place).map(Vec::as_slice)
-    }
-
-    /// The facts of a graph, which is at that place: of one that was not inferred, none is known.
-    pub fn facts(&self, graph: &Graph, place: &[(usize, usize)]) -> Vec<Fact> {
-        self.get(place).map_or_else(|| vec![Fact::Unknown; graph.values().len()], <[Fact]>::to_vec)
-    }
-}
-
-/// How often a subgraph runs, in each run of the graph around it.
-#[derive(Clone, Copy, Debug)]
-pub struct GraphRuns {
-    /// The number of runs.
-    pub count: Dim,
-    /// Symbols from this one on differ from one run to the next.
-    pub mark: u32,
-}
-
-/// Why a subgraph is inferred.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Visit {
-    /// The graph runs once.
-    Certain,
-    /// The graph may run, or runs many times; the condition tells whether it does, if sizes decide
-    /// that.
-    Perhaps(Option<Condition>),
-    /// The graph never runs, and is inferred for the report alone.
-    Never,
-    /// One of many runs of the graph, of which all together were inferred before.
-    Again,
-}
-
-/// A subgraph, to be inferred.
-pub struct Inner<'m> {
-    pub graph: &'m Graph,
-    /// The attributes of a function as its call gives them.
-    pub parameters: Option<Parameters<'m>>,
-    /// As the last of a [`SubgraphPath`].
-    pub place: (usize, usize),
-    pub name: String,
-    /// True if its inputs depend on what the inputs of the model hold.
-    pub depends: bool,
-    pub how: Visit,
-}
-
-/// A graph while its facts are found.
-pub struct GraphFacts<'m> {
-    pub graph: &'m Graph,
-    pub facts: Vec<Fact>,
-    /// By value: whether its elements depend on what inputs hold, and not only on their shapes.
-    pub depends: Vec<bool>,
-    /// By value: why nothing or little is known of it.
-    pub reasons: HashMap<usize, Arc<str>>,
-    pub parameters: Parameters<'m>,
-    pub path: Rc<str>,
-    pub place: SubgraphPath,
-}
 
 /// The symbols of a model, what is known about them, and what may still be spent: graphs that a
 /// node stands for share it with the graph around them.
@@ -193,8 +98,6 @@ pub const MAX_UNROLLED: usize = 20_000;
 /// Maximum number of items of lists that were made of other lists: each insertion makes a list of
 /// its own.
 pub const MAX_ITEMS: usize = 1 << 18;
-/// Maximum number of elements of a small tensor of integers that get a symbol each.
-const MAX_SYMBOLS: usize = 8;
 
 impl<'m> Pass<'m> {
     /// A pass over graphs of a standard, with the functions that nodes may call.
@@ -258,13 +161,6 @@ impl<'m> Pass<'m> {
             path,
             place: Arc::default(),
         }
-    }
-
-    /// Returns true if a constant of that type and shape is small enough to be read or computed.
-    fn is_small(&self, dtype: Option<DType>, shape: &Shape) -> bool {
-        // Texts are counted by their number.
-        let bytes = dtype.map_or(0, |dtype| byte_len(dtype, shape)).max(product(shape.len(), 1));
-        bytes <= u128::from(self.max_bytes)
     }
 
     /// Returns true if the limits end inference: time is over, or expressions of sizes take too
@@ -436,55 +332,6 @@ impl<'m> Pass<'m> {
         resolved
     }
 
-    /// The fact, its elements one by one if they are a short progression of known numbers.
-    fn listed(fact: Fact) -> Fact {
-        let Fact::Tensor(tensor) = &fact else { return fact };
-        let Elements::Progression(both) = &tensor.elements else { return fact };
-        let (first, step) = (both.0.known(), both.1.known());
-        let count = tensor.shape().map(|shape| shape.len()).filter(|&count| count <= MAX_INTEGERS);
-        let (Some(first), Some(step), Some(count)) = (first, step, count) else { return fact };
-        let element = |i| step.checked_mul(i64_of(i))?.checked_add(first).map(Dim::Known);
-        match (0..count).map(element).collect::<Option<Dims>>() {
-            Some(all) if tensor.dtype.is_some_and(DType::is_integer) => {
-                Fact::Tensor(TensorFact { elements: Elements::Integers(all), ..tensor.clone() })
-            }
-            _ => fact,
-        }
-    }
-
-    /// Element types of the outputs of a node of which the rule says nothing: those that the table
-    /// of ONNX's operators tells are added later, that of OpenVINO's operators has none.
-    fn types_without_rule(&self, frame: &GraphFacts<'m>, node: &Node) -> Vec<Fact> {
-        if self.standard != Standard::OpenVino || node.graphs().next().is_some() {
-            return Vec::new();
-        }
-        let inputs: Vec<_> = node.inputs.iter().flatten().map(|id| &frame.facts[id.index()]).collect();
-        types_of_any_rank(self.standard, node, &inputs, self.limits)
-    }
-
-    /// The fact with the element type that the signature tells, where the rule leaves it open.
-    fn typed(
-        &self,
-        frame: &GraphFacts<'m>,
-        node: &Node,
-        signature: Option<&Signature>,
-        slot: usize,
-        fact: Fact,
-    ) -> Fact {
-        let by_rule = fact != Fact::Unknown;
-        let mut fact = Self::typed_by_signature(frame, node, signature, slot, fact);
-        // The table of OpenVINO's operators has no types; rules say where an output is not of the
-        // first input's. That of an operator that runs graphs is a number of runs or a condition.
-        if self.standard == Standard::OpenVino
-            && by_rule
-            && node.graphs().next().is_none()
-            && let Fact::Tensor(TensorFact { dtype: dtype @ None, .. }) = &mut fact
-        {
-            *dtype = node.inputs.first().copied().flatten().and_then(|id| frame.facts[id.index()].dtype());
-        }
-        fact
-    }
-
     /// Facts about the outputs of the only node of a graph, by its rule alone.
     ///
     /// # Errors
@@ -503,212 +350,6 @@ impl<'m> Pass<'m> {
             }
             Err(InferError::Unknown(..) | InferError::OpenOutputs(_)) => Ok(Vec::new()),
             Err(InferError::Invalid(error)) => Err(error),
-        }
-    }
-
-    fn typed_by_signature(
-        frame: &GraphFacts<'m>,
-        node: &Node,
-        signature: Option<&Signature>,
-        slot: usize,
-        fact: Fact,
-    ) -> Fact {
-        let open = match &fact {
-            Fact::Tensor(tensor) => tensor.dtype.is_none(),
-            Fact::Unknown => true,
-            _ => false,
-        };
-        let Some(param) = signature.filter(|_| open).and_then(|s| Signature::param(s.outputs, slot)) else {
-            return fact;
-        };
-        let signature_inputs = signature.map_or(&[][..], |signature| signature.inputs);
-        let same = |input: &(usize, &crate::schema::Param)| {
-            !param.variable.is_empty() && input.1.variable == param.variable
-        };
-        let alike = !matches!(param.arity, Arity::Many { alike: false, .. });
-        let inputs = signature_inputs.iter().enumerate().filter(same).flat_map(|(index, input)| {
-            // For an input that occurs several times, any tells the type.
-            let end = if matches!(input.arity, Arity::Many { .. }) {
-                node.inputs.len().max(index + 1)
-            } else {
-                index + 1
-            };
-            index..end
-        });
-        let given = || inputs.filter_map(|index| node.inputs.get(index).copied().flatten());
-        let dtype = alike.then(|| given().find_map(|id| frame.facts[id.index()].dtype())).flatten();
-        let types = param.types;
-        let only = || {
-            let mut types = types.tensor.iter();
-            types.next().filter(|_| types.next().is_none())
-        };
-        let dtype = dtype.or_else(only);
-        match fact {
-            Fact::Tensor(tensor) => Fact::Tensor(TensorFact { dtype, ..tensor }),
-            _ if types.sequence.is_empty()
-                && types.optional.is_empty()
-                && !types.other
-                && !types.tensor.is_empty() =>
-            {
-                Fact::tensor_type(dtype)
-            }
-            other => other,
-        }
-    }
-
-    /// Returns true if no tensor of these values is known to be large.
-    fn may_be_small<'v>(
-        &self,
-        frame: &GraphFacts<'m>,
-        mut values: impl Iterator<Item = &'v ValueId>,
-    ) -> bool {
-        let small = |tensor: &TensorFact| tensor.shape().is_none_or(|s| self.is_small(tensor.dtype, &s));
-        values.all(|id| frame.facts[id.index()].as_tensor().is_none_or(small))
-    }
-
-    /// The inputs of a node, if all of them are small constants.
-    fn values(&mut self, frame: &mut GraphFacts<'m>, node: &Node) -> Option<Vec<Option<Value>>> {
-        let shaped =
-            |id: &ValueId| frame.facts[id.index()].as_tensor().is_none_or(|tensor| tensor.shape().is_some());
-        let inputs = node.inputs.iter().flatten();
-        if !inputs.clone().all(shaped) || !self.may_be_small(frame, inputs) {
-            return None;
-        }
-        let value = |id: &Option<ValueId>| match *id {
-            None => Some(None),
-            Some(id) => {
-                self.read(frame, id);
-                frame.facts[id.index()].value_within(self.max_bytes).map(Some)
-            }
-        };
-        node.inputs.iter().map(value).collect()
-    }
-
-    /// Evaluates a node of which all inputs are constants.
-    fn evaluated(
-        &mut self,
-        frame: &mut GraphFacts<'m>,
-        node: &'m Node,
-        index: usize,
-        resolved: &Resolved<'m>,
-    ) {
-        let signature = match resolved {
-            Resolved::Rule { signature: Some(signature), evaluates: true, .. } => Some(*signature),
-            Resolved::Registered(_) => None,
-            _ => return,
-        };
-        if node.graphs().next().is_some() {
-            return;
-        }
-        let outputs = node.outputs.iter().flatten();
-        let Some(inputs) = self.values(frame, node).filter(|_| self.may_be_small(frame, outputs)) else {
-            return;
-        };
-        // Results may take a few times the bytes while they are made, as those in float64.
-        let mut limits = self.limits;
-        (limits.max_bytes, limits.max_steps) = (self.max_bytes.saturating_mul(8), 1);
-        let options = RunOptions { limits: Some(limits), ..RunOptions::default() };
-        let mut run = RunState::new(&options);
-        // Results that chance decides are not known before a run.
-        (run.work, run.seed) = (self.shared.work, None);
-        let compiler = Compiler::plain(self.standard, options).with_parameters(frame.parameters.clone());
-        let inputs: Vec<_> = inputs.iter().map(Option::as_ref).collect();
-        let mut evaluate = || {
-            let op = match (resolved, signature) {
-                (Resolved::Rule { row, .. }, Some(signature)) => {
-                    signature.check_inputs(&inputs)?;
-                    compiler.build(node, signature, row)?
-                }
-                (Resolved::Registered(operator), _) => compiler.registered(operator, node),
-                _ => return Ok(Vec::new()),
-            };
-            op.eval(&mut EvalContext {
-                inputs: &inputs,
-                operator: "",
-                outputs: node.outputs.len(),
-                signature,
-                inferred: &[],
-                frame: &[],
-                run: &mut run,
-            })
-        };
-        let values = evaluate();
-        self.shared.work = run.work;
-        let values = match values {
-            Ok(values) => values,
-            // Every run of the node fails. Of one that is too large, or that chance decides, nothing
-            // is known.
-            Err(error) if matches!(error.kind(), Kind::Type | Kind::Shape | Kind::Value) => {
-                return self.problem(frame, node, index, &error);
-            }
-            Err(_) => return,
-        };
-        for (output, value) in node.outputs.iter().zip(values) {
-            if let Some(id) = output {
-                let fact = &mut frame.facts[id.index()];
-                let before = fact.as_tensor().and_then(TensorFact::shape);
-                let after = Fact::of(&value);
-                let agrees =
-                    before.is_none_or(|before| after.as_tensor().and_then(TensorFact::shape) == Some(before));
-                debug_assert!(
-                    agrees || signature.is_none(),
-                    "{}: the rule says {fact:?}, the evaluation {after:?}",
-                    node.operator
-                );
-                *fact = after;
-            }
-        }
-    }
-
-    /// Gives each element of a small tensor of integers a symbol, so that two uses of it are known
-    /// to be the same.
-    fn symbols_for_elements(&mut self, frame: &mut GraphFacts<'m>, node: &'m Node, index: usize) {
-        for output in node.outputs.iter().flatten() {
-            let Fact::Tensor(fact) = &frame.facts[output.index()] else { continue };
-            let count =
-                fact.shape().filter(|shape| shape.rank() <= 1).map_or(usize::MAX, |shape| shape.len());
-            let whole = matches!(fact.dtype, Some(DType::I64 | DType::I32));
-            let open = matches!(fact.elements, Elements::Unknown | Elements::Extremes(_));
-            if !whole || !open || count > MAX_SYMBOLS {
-                continue;
-            }
-            let data = frame.depends[output.index()];
-            let why: Arc<str> = format!("what {} computes", label(node, index)).into();
-            let origin = if data { Origin::Data(why) } else { Origin::Unknown(why) };
-            let dims = (0..count)
-                .map(|_| self.shared.symbols.fresh(&node.operator.name, origin.clone(), Bounds::ANY));
-            let dims: Vec<_> = dims.collect();
-            let elements = Elements::Integers(self.list(dims));
-            if let Fact::Tensor(fact) = &mut frame.facts[output.index()] {
-                fact.elements = elements;
-            }
-        }
-    }
-
-    /// Reads the elements of a small constant, if it is one and they are not read yet.
-    pub fn read(&mut self, frame: &mut GraphFacts<'m>, id: ValueId) {
-        let fact = &frame.facts[id.index()];
-        let Fact::Tensor(TensorFact { elements: Elements::Unknown, .. }) = fact else { return };
-        match frame.graph.value(id).origin {
-            From::Constant => {}
-            From::Input if self.fixed_defaults => {}
-            _ => return,
-        }
-        let small = |constant: &&Constant| self.is_small(Some(constant.dtype()), constant.shape());
-        let Some(constant) = frame.graph.constant(id).filter(small) else { return };
-        match constant.tensor() {
-            Ok(tensor) => {
-                let mut read = TensorFact::of(tensor);
-                if let Elements::Integers(all) = &mut read.elements {
-                    *all = self.list(all.clone());
-                }
-                frame.facts[id.index()] = Fact::Tensor(read);
-            }
-            Err(error) => {
-                let place = format!("value \"{}\"", name_in_message(&frame.graph.value(id).name));
-                let (kind, message) = (error.kind(), error.to_string());
-                self.problems.push(Problem { kind, place, message, node: None });
-            }
         }
     }
 
@@ -815,33 +456,4 @@ impl<'m> Pass<'m> {
         let Some(declared) = &info.declared else { return fact };
         super::declared::refined(self, &info.name, declared, fact)
     }
-}
-
-impl GraphFacts<'_> {
-    /// A node in words, after the nodes around it.
-    pub fn label(&self, node: &Node, index: usize) -> String {
-        let slash = if self.path.is_empty() { "" } else { "/" };
-        format!("{}{slash}{}", self.path, label(node, index))
-    }
-
-    /// Why a node's outputs are not known.
-    fn reason(&self, node: &Node, input: Option<usize>, why: &str) -> Arc<str> {
-        let Some((input, id)) = input.and_then(|i| Some((i, node.inputs.get(i).copied().flatten()?))) else {
-            return why.into();
-        };
-        let [operator, name] =
-            [&node.operator.name, &self.graph.value(id).name].map(|of| name_in_message(of));
-        format!("{operator}: input {input} \"{name}\" {why}").into()
-    }
-}
-
-/// A node in words: `node "pos" (Range)`.
-pub fn label(node: &Node, index: usize) -> String {
-    format!("{} ({})", node.label(index), name_in_message(&node.operator.to_string()))
-}
-
-/// Returns true if the results of a node depend on elements of inputs, on chance or on variables.
-fn depends(frame: &GraphFacts<'_>, node: &Node, row: Option<&Row>) -> bool {
-    let drawn = row.is_some_and(|row| row.chance == Chance::Yes || row.stateful);
-    drawn || node.needs().any(|id| frame.depends[id.index()])
 }

@@ -11,11 +11,14 @@ use std::ops::{AddAssign, Mul};
 use gradus_core::convert::{self, FromNumber, Rules, product};
 use gradus_core::element::Element;
 use gradus_core::{DType, Limits, Number, Result, Shape, Tensor, Value, dispatch};
-use gradus_kernels::product as kernel;
+#[cfg(feature = "run")]
 pub use gradus_kernels::product::{Matrix, Numbers, Sizes};
-use gradus_kernels::{Destination, Options, Sums, multiply_with, share};
+use gradus_kernels::{Destination, Sums};
+#[cfg(feature = "run")]
+use gradus_kernels::{Options, multiply_with, product as kernel, share};
 
 use crate::op::EvalContext;
+#[cfg(feature = "run")]
 use crate::operators::strided::{elements, threads_for};
 
 /// Numbers that are added and multiplied.
@@ -28,6 +31,7 @@ pub trait Ring: Copy + Debug + Default + Send + Sync + AddAssign + Mul<Output = 
 
     /// Multiplies pairs of matrices, which are named by their numbers in `a` and `b`. Sums are in
     /// the order of the summed axis, however the work is shared.
+    #[cfg(feature = "run")]
     fn multiply(
         factors: [&[Self]; 2],
         sizes: Sizes,
@@ -42,12 +46,13 @@ impl Ring for f64 {
         fn wide<T: Element>(tensor: &Tensor) -> Result<Vec<f64>> {
             Ok(tensor.elements::<T>()?.iter().map(|x| convert::nearest_f64(x.number())).collect())
         }
+        #[cfg(feature = "run")]
         if tensor.dtype() == DType::F32 {
             let mut wide = vec![0.0; tensor.len()];
             Numbers::Singles(elements(tensor)).read(0, 1, &mut wide);
             return Ok(wide);
         }
-        dispatch!(tensor.dtype(), [Bool, I8, U8, I32, I64, F16, BF16, F64] => wide(tensor),
+        dispatch!(tensor.dtype(), [Bool, I8, U8, I32, I64, F16, BF16, F32, F64] => wide(tensor),
             _ => Ok(tensor.numbers()?.map(convert::nearest_f64).collect()))
     }
 
@@ -59,6 +64,7 @@ impl Ring for f64 {
             _ => Tensor::from_numbers(dtype, shape, numbers.iter().map(|&x| Number::Float(x)), Rules::IEEE))
     }
 
+    #[cfg(feature = "run")]
     fn multiply(
         [a, b]: [&[f64]; 2],
         sizes: Sizes,
@@ -111,6 +117,7 @@ impl Adding<'_> {
     }
 
     /// Multiplies matrices; see [`kernel::multiply`].
+    #[cfg(feature = "run")]
     pub fn multiply<T: Send>(
         self,
         products: &[kernel::Product<'_>],
@@ -128,6 +135,7 @@ impl Adding<'_> {
 }
 
 /// The matrices of pairs, whose elements lie in row-major order.
+#[cfg(feature = "run")]
 pub fn matrices<'a>(
     [a, b]: [Numbers<'a>; 2],
     Sizes { rows, inner, columns }: Sizes,
@@ -142,6 +150,7 @@ pub fn matrices<'a>(
 }
 
 /// A product of two matrices, computed by this thread.
+#[cfg(feature = "run")]
 pub fn product_of(a: Matrix<'_>, b: Matrix<'_>, sizes: Sizes, adding: Adding<'_>) -> Result<Vec<f64>> {
     let mut sums = vec![0.0; sizes.rows * sizes.columns];
     let exact = a.numbers.are_singles() && b.numbers.are_singles();
@@ -153,11 +162,13 @@ pub fn product_of(a: Matrix<'_>, b: Matrix<'_>, sizes: Sizes, adding: Adding<'_>
 
 /// Elements of a tensor that products are made of: as they lie there if they are float32, and in
 /// float64 otherwise.
+#[cfg(feature = "run")]
 pub enum Factor<'a> {
     Singles(&'a [[u8; 4]]),
     Doubles(Vec<f64>),
 }
 
+#[cfg(feature = "run")]
 impl Factor<'_> {
     /// The factor as numbers of its element type.
     pub fn numbers(&self) -> Numbers<'_> {
@@ -179,6 +190,7 @@ impl Ring for Wrapping<i64> {
         Tensor::from_numbers(dtype, shape, numbers.iter().map(number), Rules::IEEE)
     }
 
+    #[cfg(feature = "run")]
     fn multiply(
         [a, b]: [&[Wrapping<i64>]; 2],
         Sizes { rows, inner, columns }: Sizes,
@@ -216,6 +228,7 @@ impl<'a> EvalContext<'a> {
     ///
     /// # Errors
     /// As [`EvalContext::floats`].
+    #[cfg(feature = "run")]
     pub fn factor(&self, input: usize) -> Result<Factor<'a>> {
         let tensor = self.tensor(input)?;
         if tensor.dtype() == DType::F32 {

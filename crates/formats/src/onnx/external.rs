@@ -9,8 +9,10 @@ use gradus_core::{Class, DType, Error, Kind, Result, Shape, Tensor};
 
 use super::model::ModelReader;
 use super::tensor::label;
-use super::write::STRIPPED;
 use crate::files::Files;
+
+/// Location of the elements of a stripped initializer, where no reader finds any.
+pub const STRIPPED: &str = "stripped-weights";
 
 /// The constant that a tensor's external data entries describe.
 pub(super) fn read(

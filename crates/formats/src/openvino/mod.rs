@@ -11,8 +11,10 @@ mod constant;
 mod model;
 mod names;
 mod shape;
+#[cfg(feature = "write")]
 mod write;
 
 pub use model::{NEWEST_OPSET, read_model};
 pub use shape::{element_type, shape, shape_text};
+#[cfg(feature = "write")]
 pub use write::{Written, edit_model, encode_model, set_inputs};

@@ -1,13 +1,16 @@
 //! The functions, each as one formula for all kinds of reals.
 
-use fearless_simd::Simd;
-use fearless_simd::prelude::*;
+#[cfg(feature = "vectors")]
+use fearless_simd::{Simd, prelude::*};
 
+#[cfg(feature = "vectors")]
 use super::lanes::Lanes;
 use super::real::Real;
+#[cfg(feature = "vectors")]
 use crate::double_double::power_of_two;
 
 /// Doubles that are computed at a time.
+#[cfg(feature = "vectors")]
 pub const CHUNK: usize = 256;
 
 macro_rules! functions {
@@ -25,6 +28,7 @@ macro_rules! functions {
 
             /// A bound of the relative error of a vector; 0 where the value in doubles is rounded
             /// as the exact one is: it is exact, or one sum or root of numbers of 24 bits.
+            #[cfg(feature = "vectors")]
             pub(super) fn bound(self) -> f64 {
                 let power = match self {
                     $(Function::$name => $bound,)*
@@ -43,6 +47,7 @@ macro_rules! functions {
             }
 
             /// The values at doubles, by vectors.
+            #[cfg(feature = "vectors")]
             #[allow(clippy::clone_on_copy, reason = "other kinds of reals are no copies")]
             #[inline(always)]
             pub(super) fn over<S: Simd>(self, simd: S, parameters: [f64; 2], x: &[f64; CHUNK], y: &mut [f64; CHUNK]) {

@@ -8,6 +8,7 @@ use std::ops::{Add, Div, Mul, Neg, Sub};
 use fearless_simd::Simd;
 use fearless_simd::prelude::*;
 
+use super::pairs::INTEGERS;
 use super::real::{ROOT_8_PI, Real};
 
 /// A vector of doubles.
@@ -89,10 +90,6 @@ const ERFC: [f64; 24] = [
     1.7419821501167106e-06, -5.7218243434817605e-08, -2.4857125575800233e-07, 2.3263518549387883e-08,
     3.197926373502417e-08, -3.744214342131039e-09, -2.6231067795820477e-09, 3.1114413356712806e-10,
 ];
-
-/// 1.5 times 2^52, and the bias of a double's exponent: added to an exponent, it leaves that with
-/// the bias in the lowest bits.
-pub const INTEGERS: f64 = 6755399441055744.0 + 1023.0;
 
 impl<S: Simd> Lanes<S> {
     #[inline(always)]

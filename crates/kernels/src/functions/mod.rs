@@ -12,21 +12,25 @@
 //! the same bits everywhere; the functions of `libm` are made of these.
 
 mod formulas;
+#[cfg(feature = "vectors")]
 mod lanes;
 mod pairs;
 mod real;
 
-use fearless_simd::prelude::*;
-use fearless_simd::{Level as Token, Simd};
-use gradus_core::convert::{self, FromNumber, Rules, usize_of};
+#[cfg(feature = "vectors")]
+use fearless_simd::{Simd, prelude::*};
+use gradus_core::convert::{self, FromNumber, Rules};
 use gradus_core::{Limits, Number, Result};
 use gradus_sequences::{Interval, LogspacePlan, Plan, nearest};
 use half::{bf16, f16};
 
+#[cfg(feature = "vectors")]
 use crate::certain::{self, ErrorBounds};
 use crate::double_double::power_of_two;
-use crate::options::{Options, at_level};
-use crate::writer;
+use crate::options::{Options, Token};
+#[cfg(feature = "vectors")]
+use crate::{options::at_level, writer};
+#[cfg(feature = "vectors")]
 use formulas::CHUNK;
 pub use formulas::Function;
 use pairs::{Pair, half_exp, ln_twice};
@@ -51,6 +55,7 @@ pub struct Call {
 }
 
 /// Elements from which threads are used: a few hundred microseconds of work.
+#[cfg(feature = "vectors")]
 const THREADS_FROM: usize = 1 << 16;
 
 /// Elements between two checks of the time.
@@ -76,15 +81,15 @@ impl Call {
         let token = options.token();
         for (x, out) in x.chunks(CHECKED).zip(out.chunks_mut(CHECKED)) {
             limits.check()?;
-            let threads = options.count();
-            if threads == 1 || x.len() < THREADS_FROM {
-                T::write(self, token, x, out);
+            #[cfg(feature = "vectors")]
+            if x.len() >= THREADS_FROM && options.count() > 1 {
+                let part = x.len().div_ceil(4 * options.count()).next_multiple_of(CHUNK);
+                writer::in_parts(out, part, options, |at, out| {
+                    T::write(self, token, &x[at..at + out.len()], out);
+                });
                 continue;
             }
-            let part = x.len().div_ceil(4 * threads).next_multiple_of(CHUNK);
-            writer::in_parts(out, part, options, |at, out| {
-                T::write(self, token, &x[at..at + out.len()], out);
-            });
+            T::write(self, token, x, out);
         }
         Ok(())
     }
@@ -155,6 +160,7 @@ impl Call {
     }
 
     /// The values of a function at doubles that have the precision of shorter types.
+    #[cfg(feature = "vectors")]
     fn over(&self, token: Token, x: &[f64; CHUNK], y: &mut [f64; CHUNK]) {
         at_level!(token, simd => self.function.over(simd, self.parameters, x, y));
     }
@@ -172,6 +178,7 @@ impl Float for f64 {
 }
 
 /// Values at doubles, as bounds.
+#[cfg(feature = "vectors")]
 struct Values<'a> {
     x: &'a [f64; CHUNK],
     y: &'a [f64; CHUNK],
@@ -179,6 +186,7 @@ struct Values<'a> {
     factors: [f64; 2],
 }
 
+#[cfg(feature = "vectors")]
 impl<S: Simd> ErrorBounds<S> for Values<'_> {
     #[inline(always)]
     fn at(&self, simd: S, group: usize, from: usize) -> [S::f64s; 2] {
@@ -196,7 +204,7 @@ macro_rules! short_floats {
     ($($type:ty)*) => {$(
         impl Float for $type {
             #[allow(clippy::needless_range_loop, reason = "loops over indices are compiled for the level")]
-            fn write(call: &Call, token: Token, x: &[$type], out: &mut [$type]) {
+            fn write(call: &Call, _token: Token, x: &[$type], out: &mut [$type]) {
                 if !call.parameters.iter().all(|x| x.is_finite()) {
                     for (x, out) in x.iter().zip(out) {
                         *out = <$type>::from_f64(call.at(f64::from(*x)));
@@ -210,24 +218,31 @@ macro_rules! short_floats {
                     }
                     return;
                 }
-                let bound = call.function.bound();
-                let factors = [1.0 - bound, 1.0 + bound];
-                let (mut doubles, mut values) = ([1.0; CHUNK], [1.0; CHUNK]);
-                for (x, out) in x.chunks(CHUNK).zip(out.chunks_mut(CHUNK)) {
-                    let count = x.len();
-                    at_level!(token, _ => for i in 0..count {
-                        doubles[i] = f64::from(x[i]);
-                    });
-                    call.over(token, &doubles, &mut values);
-                    if call.keeps_zero() {
-                        at_level!(token, _ => for i in 0..CHUNK {
-                            let (x, y) = (doubles[i], values[i]);
-                            values[i] = if y == 0.0 && x == 0.0 { x } else { y };
+                #[cfg(not(feature = "vectors"))]
+                for (x, out) in x.iter().zip(out) {
+                    *out = call.exact(f64::from(*x));
+                }
+                #[cfg(feature = "vectors")]
+                {
+                    let bound = call.function.bound();
+                    let factors = [1.0 - bound, 1.0 + bound];
+                    let (mut doubles, mut values) = ([1.0; CHUNK], [1.0; CHUNK]);
+                    for (x, out) in x.chunks(CHUNK).zip(out.chunks_mut(CHUNK)) {
+                        let count = x.len();
+                        at_level!(_token, _ => for i in 0..count {
+                            doubles[i] = f64::from(x[i]);
                         });
+                        call.over(_token, &doubles, &mut values);
+                        if call.keeps_zero() {
+                            at_level!(_token, _ => for i in 0..CHUNK {
+                                let (x, y) = (doubles[i], values[i]);
+                                values[i] = if y == 0.0 && x == 0.0 { x } else { y };
+                            });
+                        }
+                        let bounds = Values { x: &doubles, y: &values, factors };
+                        let exact = |i| call.exact::<$type>(doubles[convert::usize_of(i)]);
+                        at_level!(_token, simd => certain::write(simd, false, out, &bounds, exact));
                     }
-                    let bounds = Values { x: &doubles, y: &values, factors };
-                    let exact = |i| call.exact::<$type>(doubles[usize_of(i)]);
-                    at_level!(token, simd => certain::write(simd, false, out, &bounds, exact));
                 }
             }
         }

@@ -3,9 +3,12 @@
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-use super::lanes::INTEGERS;
 use super::real::{ROOT_8_PI, Real};
 use crate::double_double::power_of_two;
+
+/// 1.5 times 2^52, and the bias of a double's exponent: added to an exponent, it leaves that with
+/// the bias in the lowest bits.
+pub const INTEGERS: f64 = 6755399441055744.0 + 1023.0;
 
 /// An unevaluated sum of two doubles, the second far smaller.
 #[derive(Clone, Copy)]

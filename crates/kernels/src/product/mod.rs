@@ -12,6 +12,7 @@
 //! are added as they are.
 
 mod pack;
+mod summed;
 mod tiles;
 
 use std::cell::Cell;
@@ -24,6 +25,7 @@ use crate::options::{Options, at_level};
 use crate::threads::share;
 use pack::pack;
 pub use pack::{Panels, SPARE, Shifted};
+pub use summed::multiply_with;
 pub use tiles::add_shifted;
 use tiles::{MAX_VECTORS, add_lines, lanes, tiles};
 

@@ -6,6 +6,7 @@ pub mod boxes;
 pub mod elimination;
 pub mod indices;
 pub mod openvino;
+#[cfg(feature = "paddle")]
 pub mod paddle;
 pub mod special;
 

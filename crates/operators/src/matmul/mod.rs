@@ -2,6 +2,7 @@
 
 pub mod eigen;
 pub mod elimination;
+#[cfg(any(feature = "run", feature = "convert"))]
 pub mod eval;
 pub mod infer;
 #[cfg(feature = "convert")]

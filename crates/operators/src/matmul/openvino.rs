@@ -10,6 +10,7 @@ use crate::dim::Dim;
 use crate::fact::Fact;
 use crate::infer::{InferContext, InferError, InferResult};
 use crate::layout;
+#[cfg(any(feature = "run", feature = "convert"))]
 use crate::matmul;
 use crate::matmul::infer::product;
 use crate::op::EvalContext;
@@ -29,6 +30,7 @@ pub fn mat_mul(cx: &mut InferContext<'_, '_>) -> InferResult {
 }
 
 /// `MatMul` of OpenVINO: products of matrices that may be transposed.
+#[cfg(any(feature = "run", feature = "convert"))]
 pub fn run_mat_mul(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
     let mut factors = Vec::new();
     for (index, name) in [(0, "transpose_a"), (1, "transpose_b")] {

@@ -12,6 +12,7 @@ mod onnx;
 mod openvino;
 mod openvino_elements;
 mod openvino_networks;
+#[cfg(feature = "paddle")]
 mod paddle;
 mod preview;
 mod sequences;
@@ -30,6 +31,8 @@ pub const TABLE: &[&[Row]] = &[
     openvino::OPENVINO,
     openvino_elements::OPENVINO_ELEMENTS,
     openvino_networks::OPENVINO_NETWORKS,
+    #[cfg(feature = "paddle")]
     paddle::LOWERED,
+    #[cfg(feature = "paddle")]
     paddle::PADDLE,
 ];

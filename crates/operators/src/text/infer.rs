@@ -7,11 +7,15 @@ use crate::errors;
 use crate::fact::Fact;
 use crate::infer::{InferContext, InferResult};
 use crate::text::grams::Grams;
-use crate::text::patterns::pattern;
-use crate::text::strings::Normalizer;
+#[cfg(feature = "run")]
+use crate::text::{
+    patterns::pattern,
+    strings::{Normalizer, Tokenizer},
+};
 
 /// Shape of `StringNormalizer`: the input's, without stopwords.
 pub fn string_normalizer(cx: &mut InferContext<'_, '_>) -> InferResult {
+    #[cfg(feature = "run")]
     Normalizer::of(&cx.attributes)?;
     let dims = cx.dims(0)?;
     match *dims {
@@ -47,6 +51,7 @@ pub fn tf_idf(cx: &mut InferContext<'_, '_>) -> InferResult {
 
 /// Shape of `RegexFullMatch`: the input's, of truth values.
 pub fn regex(cx: &mut InferContext<'_, '_>) -> InferResult {
+    #[cfg(feature = "run")]
     pattern(&cx.attributes)?;
     Ok(vec![Fact::typed(DType::Bool, cx.dims(0)?)])
 }
@@ -61,7 +66,8 @@ pub fn string_split(cx: &mut InferContext<'_, '_>) -> InferResult {
 
 /// ONNX Runtime's `Tokenizer`, of one or two axes.
 pub fn tokenizer(cx: &mut InferContext<'_, '_>) -> InferResult {
-    crate::text::strings::Tokenizer::of(&cx.attributes)?;
+    #[cfg(feature = "run")]
+    Tokenizer::of(&cx.attributes)?;
     let dims = cx.dims(0)?;
     if !matches!(dims.len(), 1 | 2) {
         return Err(errors::rank("of the texts", dims.len(), "1 or 2").into());

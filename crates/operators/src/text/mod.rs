@@ -2,5 +2,7 @@
 
 pub mod grams;
 pub mod infer;
+#[cfg(feature = "run")]
 pub mod patterns;
+#[cfg(feature = "run")]
 pub mod strings;

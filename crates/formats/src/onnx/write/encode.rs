@@ -1,6 +1,5 @@
 //! The messages of ONNX files, encoded.
 
-use buffa::encoding::{Tag, WireType, encode_varint};
 use bytes::Bytes;
 use gradus_core::convert::{i64_of, u64_of};
 use gradus_core::graph::{Content, DeclaredDim, Type};
@@ -14,11 +13,12 @@ use crate::onnx::fields::{
     type_proto_optional, type_proto_sequence, type_proto_tensor, value_info_proto,
 };
 use crate::onnx::number_of;
+use crate::varint::{WireType, encode_tag, encode_varint};
 
 /// The tag and the length of a field of `len` bytes.
 pub(super) fn head(out: &mut Vec<u8>, number: u32, len: usize) {
-    Tag::new(number, WireType::LengthDelimited).encode(out);
-    encode_varint(u64_of(len), out);
+    encode_tag(out, number, WireType::LengthDelimited);
+    encode_varint(out, u64_of(len));
 }
 
 impl Splice {
@@ -63,12 +63,12 @@ pub(super) fn message<R>(out: &mut Vec<u8>, number: u32, write: impl FnOnce(&mut
 
 /// A field that is an integer.
 pub(super) fn int(out: &mut Vec<u8>, number: u32, value: i64) {
-    Tag::new(number, WireType::Varint).encode(out);
-    encode_varint(value.cast_unsigned(), out);
+    encode_tag(out, number, WireType::Varint);
+    encode_varint(out, value.cast_unsigned());
 }
 
 fn float(out: &mut Vec<u8>, number: u32, value: f32) {
-    Tag::new(number, WireType::Fixed32).encode(out);
+    encode_tag(out, number, WireType::Fixed32);
     out.extend_from_slice(&value.to_le_bytes());
 }
 

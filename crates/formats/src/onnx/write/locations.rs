@@ -7,9 +7,9 @@ use bytes::Bytes;
 use gradus_core::Result;
 
 use super::walk::{Change, Message, rewritten};
-use super::weights::STRIPPED;
 use super::{encode, text_of};
 use crate::Splice;
+use crate::onnx::STRIPPED;
 use crate::onnx::fields::string_string_entry_proto;
 use crate::wire::{ByteSpan, Field};
 

@@ -26,7 +26,7 @@ pub use inputs::set_inputs;
 pub use joint::Joint;
 pub use locations::{external_files, rename_external_files};
 pub use mentioned::{mentioned, mentioned_in_training};
-pub use weights::{Place, Placed, STRIPPED, place_weights};
+pub use weights::{Place, Placed, place_weights};
 
 use super::fields::{model_proto, operator_set_id_proto};
 use crate::Splice;

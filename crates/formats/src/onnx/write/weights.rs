@@ -14,13 +14,11 @@ use super::encode::{self, DataFile};
 use super::walk::{Change, Message, rewritten};
 use crate::Splice;
 use crate::files::Files;
+use crate::onnx::STRIPPED;
 use crate::onnx::fields::{graph_proto, tensor_proto};
 use crate::onnx::model::{ModelReader, read_entry};
 use crate::onnx::tensor;
 use crate::wire::ByteSpan;
-
-/// The place that a stripped initializer names as its file. No reader finds it.
-pub const STRIPPED: &str = "stripped-weights";
 
 /// Where initializers are to lie.
 #[derive(Clone, Copy, Debug)]

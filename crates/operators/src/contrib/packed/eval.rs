@@ -5,12 +5,15 @@ use gradus_core::{Error, Result, Value};
 
 use crate::attributes::{Attributes, required};
 use crate::contrib::inputs::maybe_shaped;
+#[cfg(any(feature = "run", feature = "convert"))]
 use crate::floats::Sizes;
+#[cfg(any(feature = "run", feature = "convert"))]
 use crate::matmul::eval::products;
 use crate::op::EvalContext;
 use crate::{errors, indices};
 
 /// `MatMulNBits`: a product with columns that are quantized in blocks of 2, 4 or 8 bits.
+#[cfg(any(feature = "run", feature = "convert"))]
 pub fn mat_mul_n_bits(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     attributes.only_int("weight_prepacked", 0)?;
     let number = |name: &str| {
@@ -168,6 +171,7 @@ impl Bnb4 {
 }
 
 /// `MatMulBnb4`: a product with a matrix of codes of 4 bits, scaled in blocks.
+#[cfg(any(feature = "run", feature = "convert"))]
 pub fn mat_mul_bnb4(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let Bnb4 { inner, columns, block, table, down, count } = Bnb4::new(attributes)?;
     let codes = cx.tensor(1)?.codes()?;

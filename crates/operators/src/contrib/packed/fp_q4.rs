@@ -14,9 +14,11 @@ use crate::conversion::caveats;
 use crate::dim::Bounds;
 use crate::errors;
 use crate::fact::{Fact, TensorFact};
+#[cfg(any(feature = "run", feature = "convert"))]
 use crate::floats::Sizes;
 use crate::infer::{InferContext, InferResult};
 use crate::lowering::{LoweredValue, Lowering};
+#[cfg(any(feature = "run", feature = "convert"))]
 use crate::matmul::eval::products;
 use crate::op::EvalContext;
 
@@ -120,6 +122,7 @@ impl Factor {
 }
 
 /// `MatMulFpQ4`: a product with a matrix of codes of 4 bits, packed with their scales.
+#[cfg(any(feature = "run", feature = "convert"))]
 pub fn mat_mul_fp_q4(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let offsets = has_offsets(attributes)?;
     let [inner, columns] = sizes(&cx.integers(2)?)?;

@@ -1,0 +1,81 @@
+//! Products whose sums are not added in float64 one after the other.
+
+use super::{Product, Sizes};
+use crate::options::Options;
+use crate::sums::{Accumulator, COLUMNS, Destination, INNER, ROWS, Sums};
+use crate::threads::share;
+use crate::with_accumulator;
+
+/// Multiplies pairs of matrices as [`multiply`](crate::product::multiply) does, adding in another
+/// way.
+///
+/// # Errors
+/// Errors of `check`, the first one.
+///
+/// # Panics
+/// As `multiply`.
+pub fn multiply_with<T: Send, E: Send>(
+    (sums, to): (Sums, Destination),
+    products: &[Product<'_>],
+    sizes: Sizes,
+    out: &mut [T],
+    options: Options,
+    check: impl Fn() -> Result<(), E> + Sync,
+    store: impl Fn(usize, usize, usize, &[f64], &mut [T]) + Sync,
+) -> Result<(), E> {
+    if out.is_empty() {
+        return Ok(());
+    }
+    let mut parts = Vec::new();
+    for (matrix, out) in out.chunks_mut(sizes.rows * sizes.columns).enumerate() {
+        let rows = out.chunks_mut(ROWS * sizes.columns).enumerate();
+        parts.extend(rows.map(|(at, out)| (matrix, at * ROWS, out)));
+    }
+    let part = |(): &mut (), (matrix, row, out): (usize, usize, &mut [T])| {
+        let rows = out.len() / sizes.columns;
+        for column in (0..sizes.columns).step_by(COLUMNS) {
+            let of = Sizes { rows, columns: COLUMNS.min(sizes.columns - column), ..sizes };
+            let totals = with_accumulator!(sums, to, A => {
+                products[matrix].added::<A, E>([row, column], of, to, options, &check)?
+            });
+            for (at, totals) in totals.chunks(of.columns).enumerate() {
+                let out = &mut out[at * sizes.columns + column..][..of.columns];
+                store(matrix, row + at, column, totals, out);
+            }
+        }
+        Ok(())
+    };
+    share(parts.into_iter(), options, || (), part)
+}
+
+impl Product<'_> {
+    /// The sums of a block.
+    fn added<A: Accumulator, E>(
+        &self,
+        [row, column]: [usize; 2],
+        of: Sizes,
+        to: Destination,
+        options: Options,
+        check: impl Fn() -> Result<(), E>,
+    ) -> Result<Vec<f64>, E> {
+        let mut sums = vec![A::default(); of.rows * of.columns];
+        let mut a = vec![0.0; of.rows * of.inner.min(INNER)];
+        let mut b = vec![0.0; of.inner.min(INNER) * COLUMNS];
+        for first in (0..of.inner).step_by(INNER) {
+            check()?;
+            let inner = INNER.min(of.inner - first);
+            let (a, b) = (&mut a[..of.rows * inner], &mut b[..inner * COLUMNS]);
+            a.chunks_mut(inner).enumerate().for_each(|(at, a)| self.a.read(row + at, first, a));
+            for (k, b) in b.chunks_mut(COLUMNS).enumerate() {
+                self.b.read(first + k, column, &mut b[..of.columns]);
+            }
+            A::add_block(sums.chunks_exact_mut(of.columns), a, b, options.token());
+        }
+        let total = |sum: &A| {
+            let total = sum.total(to);
+            // Negative zeros sum up to zero.
+            if total.is_nan() { f64::NAN } else { total + 0.0 }
+        };
+        Ok(sums.iter().map(total).collect())
+    }
+}
