@@ -57,7 +57,11 @@ impl Wrong {
     }
 
     fn text(mut self, name: &'static str, text: &str) -> Wrong {
-        self.attributes.push((name, Content::Text(text.into())));
+        let content = match self.standard {
+            Standard::Onnx => Content::Bytes(text.into()),
+            _ => Content::Text(text.into()),
+        };
+        self.attributes.push((name, content));
         self
     }
 
@@ -279,6 +283,11 @@ fn limits_of_texts_are_those_of_nodes() {
         node.attributes.push(("weights", Content::Floats(weights.into())));
         node.ints("pool_int64s", &[1, 2, 1, 2])
     };
+    let recurrent = |clip| {
+        let mut node = wrong("RNN", &[Data(&[1, 2, 2]), Data(&[1, 3, 2]), Data(&[1, 3, 3])]);
+        node.attributes.push(("clip", Content::Float(clip)));
+        node.int("hidden_size", 3)
+    };
     let cases: Vec<[Wrong; 2]> = vec![
         // The first of each two runs, the second does not.
         [pad("reflect", &[Data(&[3]), Numbers(&[2, 2])]), pad("reflect", &[Data(&[3]), Numbers(&[3, 0])])],
@@ -336,6 +345,8 @@ fn limits_of_texts_are_those_of_nodes() {
             wrong("RotaryEmbedding", &[Data(&[1, 1, 2, 4]), Data(&[1, 2, 2]), Data(&[1, 2, 2])]).version(23),
             wrong("RotaryEmbedding", &[Data(&[1, 1, 2, 5]), Data(&[1, 2, 2]), Data(&[1, 2, 2])]).version(23),
         ],
+        [recurrent(0.0), recurrent(-1.0)],
+        [recurrent(f32::INFINITY), recurrent(f32::NAN)],
         lists("Squeeze", &[&[Data(&[1, 3]), Numbers(&[0])], &[Data(&[1, 3]), Number(0)]]),
         lists("ReduceSum", &[&[Data(&[1, 3]), Numbers(&[0])], &[Data(&[1, 3]), Number(0)]]),
         lists("Tile", &[&[Data(&[3]), Numbers(&[2])], &[Data(&[3]), Number(2)]]),
