@@ -56,7 +56,7 @@ impl Wrong {
         self
     }
 
-    fn text(mut self, name: &'static str, text: &str) -> Wrong {
+    fn text(mut self, name: &'static str, text: &'static str) -> Wrong {
         let content = match self.standard {
             Standard::Onnx => Content::Bytes(text.into()),
             _ => Content::Text(text.into()),
