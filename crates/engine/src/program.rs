@@ -241,11 +241,7 @@ impl<'a> Compiler<'a> {
         Ok(())
     }
 
-    fn operator(
-        &self,
-        node: &Node,
-        index: usize,
-    ) -> Result<(String, Option<(&'static Signature, &'static Row)>, Box<dyn Op>)> {
+    fn operator(&self, node: &Node, index: usize) -> Result<(String, Option<Known>, Box<dyn Op>)> {
         if let Some(number) = self.functions.iter().position(|function| function.id == node.operator) {
             let label = format!("{} (function {})", node.label(index), node.operator);
             let call = self.call(number, node).map_err(|error| placed(error, node, &label))?;
@@ -377,6 +373,9 @@ pub struct GraphProgram {
     /// Inputs that are needed and have no default.
     required: Vec<ValueId>,
 }
+
+/// The version of an operator, and its row.
+type Known = (&'static Signature, &'static Row);
 
 #[derive(Debug)]
 struct ProgramStep {
