@@ -142,6 +142,21 @@ fn mish_of_paddle_has_a_threshold() {
     }
 }
 
+/// ONNX has no output padding of a stride or more: it takes from the pads at the end, and the rest is
+/// zeros. As OpenVINO 2026.4 gives them.
+#[test]
+fn output_paddings_of_any_size() {
+    let all = [1.0, 1.0, 3.0, 2.0, 5.0, 3.0, 7.0, 4.0, 4.0, 0.0, 0.0, 0.0f32];
+    let inputs = [tensor([1, 1, 4], &[1.0, 2.0, 3.0, 4.0]), tensor([1, 1, 3], &[1.0; 3])];
+    for (more, ends, count) in [("0", "0", 9), ("1", "0", 10), ("3", "0", 12), ("5", "2", 12), ("1", "2", 8)]
+    {
+        let node = openvino("ConvolutionBackpropData", 1).inputs(&inputs).known();
+        let node = node.text("strides", "2").text("dilations", "1").text("pads_begin", "0");
+        let got = run(node.text("pads_end", ends).text("output_padding", more)).unwrap();
+        assert_eq!(got, tensor([1, 1, count], &all[..count]).into(), "{more} {ends}");
+    }
+}
+
 /// Rows of groups are multiplied by the matrix of their group; rows after the last are zeros.
 #[test]
 fn products_by_group() {

@@ -214,7 +214,7 @@ pub fn conv_transpose(l: &mut Lowering<'_>, has_groups: bool) -> Result<Vec<Lowe
     Ok(vec![with("Slice", slice, []).write(l, DType::I64)?])
 }
 
-/// A `ConvTranspose` with an output padding: ONNX has one that is less than a stride or dilation, so
+/// A `ConvTranspose` with an output padding: ONNX Runtime takes one that is less than the stride, so
 /// that the rest is less of the pads at the end, and zeros.
 fn extended(
     l: &mut Lowering<'_>,
@@ -223,10 +223,10 @@ fn extended(
     mut more: Vec<i64>,
 ) -> Result<LoweredValue> {
     let spatial = more.len();
-    let (strides, dilations) = (each(l, "strides", 1, spatial)?, each(l, "dilations", 1, spatial)?);
+    let strides = each(l, "strides", 1, spatial)?;
     let mut rest = vec![0; spatial];
     for (axis, more) in more.iter_mut().enumerate() {
-        rest[axis] = more.saturating_sub(strides[axis].max(dilations[axis]) - 1).max(0);
+        rest[axis] = more.saturating_sub(strides[axis] - 1).max(0);
         *more -= rest[axis];
     }
     if let Some((_, Content::Ints(pads))) = attributes.iter_mut().find(|(name, _)| *name == "pads") {
