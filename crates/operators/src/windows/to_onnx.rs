@@ -237,9 +237,6 @@ fn extended(
         }
         *pads = all.into();
     }
-    if rest.iter().any(|&rest| rest > 0) && attributes.iter().any(|(name, _)| *name == "auto_pad") {
-        return Err(cannot("ONNX has no output padding of a stride or more with pads of equal size"));
-    }
     attributes.push(("output_padding", Content::Ints(more.into())));
     let y = l.apply("ConvTranspose", &inputs, &attributes)?;
     if rest.iter().all(|&rest| rest == 0) {
