@@ -124,7 +124,8 @@ def serve(pipe):
 
 class Runner:
     """Runs models in processes, one for each program: programs die, some of them later than what damaged their memory. A model
-    where a process died is run again in one of its own."""
+    where a process died is run again in one of its own. What they print when they end, as `munmap_chunk(): invalid pointer`, is of
+    OpenVINO or ONNX Runtime: Gradus is run as a command, and no process here loads it."""
 
     def __init__(self):
         self.running = {}

@@ -15,15 +15,62 @@ pub struct Numbers {
     alike: bool,
 }
 
+/// The attributes that are true or false in every operator of ONNX that has them.
+pub const FLAGS: Numbers = Numbers::bits(&[
+    "align_corners",
+    "allowzero",
+    "antialias",
+    "ceil_mode",
+    "center_point_box",
+    "count_include_pad",
+    "detect_negative",
+    "detect_positive",
+    "do_rotary",
+    "exclude_outside",
+    "exclusive",
+    "fmod",
+    "input_forget",
+    "interleaved",
+    "inverse",
+    "is_case_sensitive",
+    "is_causal",
+    "is_packed_batching",
+    "keepdims",
+    "largest",
+    "layout",
+    "linear_before_reset",
+    "new_axis",
+    "noop_with_empty_axes",
+    "onesided",
+    "periodic",
+    "reverse",
+    "rotary_interleaved",
+    "saturate",
+    "select_last_index",
+    "sorted",
+    "spatial",
+    "storage_order",
+    "training_mode",
+    "transA",
+    "transB",
+    "unidirectional",
+    "upper",
+]);
+
 impl Numbers {
     /// Attributes whose integers are at least a number.
     pub const fn at_least(minimum: i64, attributes: &'static [&'static str]) -> Numbers {
         Numbers { attributes, minimum, maximum: i64::MAX, alike: false }
     }
 
+    /// Attributes whose integers are of a range.
+    pub const fn within(minimum: i64, maximum: i64, attributes: &'static [&'static str]) -> Numbers {
+        Numbers { maximum, ..Numbers::at_least(minimum, attributes) }
+    }
+
     /// Attributes whose integers are zero or one.
     pub const fn bits(attributes: &'static [&'static str]) -> Numbers {
-        Numbers { maximum: 1, ..Numbers::at_least(0, attributes) }
+        Numbers::within(0, 1, attributes)
     }
 
     /// Attributes that are lists of the length of the first one that is not empty, unless they

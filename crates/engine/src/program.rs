@@ -168,7 +168,8 @@ impl<'a> Compiler<'a> {
         let mut steps = Vec::with_capacity(order.len());
         for (step, &index) in order.iter().enumerate() {
             let node = &graph.nodes()[index];
-            let (label, signature, op) = self.operator(node, index)?;
+            let (label, row, op) = self.operator(node, index)?;
+            let (signature, row) = row.unzip();
             let ends =
                 |id: &ValueId| last_use[id.index()].is_none_or(|last| last == step) && !keep[id.index()];
             let mut drops: Vec<_> =
@@ -180,7 +181,7 @@ impl<'a> Compiler<'a> {
             // The value of a node `Constant` is memory of the model, as an initializer is.
             let drops = drops.into_iter().filter(|&id| !is_constant(graph, id)).map(ValueId::index).collect();
             let holds = !is_constant_node(node);
-            steps.push(ProgramStep { label, signature, op, inputs, outputs, drops, holds, tail: None });
+            steps.push(ProgramStep { label, signature, row, op, inputs, outputs, drops, holds, tail: None });
         }
         if self.standard == Standard::Onnx && !self.options.expand_functions {
             let mut uses = vec![0; graph.values().len()];
@@ -240,11 +241,7 @@ impl<'a> Compiler<'a> {
         Ok(())
     }
 
-    fn operator(
-        &self,
-        node: &Node,
-        index: usize,
-    ) -> Result<(String, Option<&'static Signature>, Box<dyn Op>)> {
+    fn operator(&self, node: &Node, index: usize) -> Result<(String, Option<Known>, Box<dyn Op>)> {
         if let Some(number) = self.functions.iter().position(|function| function.id == node.operator) {
             let label = format!("{} (function {})", node.label(index), node.operator);
             let call = self.call(number, node).map_err(|error| placed(error, node, &label))?;
@@ -262,7 +259,7 @@ impl<'a> Compiler<'a> {
         let label =
             format!("{} ({} {}-{})", node.label(index), self.standard, signature.name, signature.since);
         let op = self.build(node, signature, row);
-        Ok((label.clone(), Some(signature), op.map_err(|error| placed(error, node, &label))?))
+        Ok((label.clone(), Some((signature, row)), op.map_err(|error| placed(error, node, &label))?))
     }
 
     fn call(&self, number: usize, node: &Node) -> Result<FunctionCall> {
@@ -377,10 +374,14 @@ pub struct GraphProgram {
     required: Vec<ValueId>,
 }
 
+/// The version of an operator, and its row.
+type Known = (&'static Signature, &'static Row);
+
 #[derive(Debug)]
 struct ProgramStep {
     label: String,
     signature: Option<&'static Signature>,
+    row: Option<&'static Row>,
     op: Box<dyn Op>,
     inputs: Vec<Option<usize>>,
     outputs: Vec<Option<usize>>,
@@ -516,6 +517,8 @@ impl ProgramStep {
             self.inputs.iter().map(|slot| slot.and_then(|slot| frame[slot].as_ref())).collect();
         if let Some(signature) = self.signature {
             signature.check_inputs(&inputs)?;
+            let rank = |input: usize| Some((*inputs.get(input)?)?.tensor().ok()?.shape().rank());
+            self.row.map_or(Ok(()), |row| row.check_ranks(signature, rank))?;
         }
         run.touch(inputs.iter().copied().flatten().map(elements).sum())?;
         let reserved = run.reserved.get();

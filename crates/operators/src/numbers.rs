@@ -2,6 +2,15 @@
 
 pub use gradus_engine::numbers::Numbers;
 
+// Attributes of ONNX.
+pub const BLOCKS: Numbers = Numbers::at_least(0, &["block_size"]);
+pub const HEADS: Numbers = Numbers::at_least(0, &["num_heads", "rotary_embedding_dim"]);
+pub const SCAN_DIRECTIONS: Numbers =
+    Numbers::bits(&["directions", "scan_input_directions", "scan_output_directions"]);
+pub const NORM_ORDER: Numbers = Numbers::within(1, 2, &["p"]);
+pub const PARTS_OF_SPLIT: Numbers = Numbers::at_least(1, &["num_outputs"]);
+pub const WINDOW_PADS: Numbers = Numbers::at_least(0, &["pads", "output_padding"]);
+
 // Attributes of OpenVINO.
 pub const BATCH_AXES: Numbers = Numbers::at_least(0, &["batch_dims"]);
 pub const MASK_BITS: Numbers = Numbers::bits(MASK_NAMES);

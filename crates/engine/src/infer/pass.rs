@@ -300,7 +300,9 @@ impl<'m> Pass<'m> {
         }
         let fact = |id: &Option<ValueId>| id.map(|id| &frame.facts[id.index()]);
         let inputs: SmallVec<[_; 4]> = node.inputs.iter().map(fact).collect();
-        Ok(signature.check_inputs(&inputs)?)
+        signature.check_inputs(&inputs)?;
+        let rank = |input: usize| Some((*inputs.get(input)?)?.as_tensor()?.dims.as_ref()?.len());
+        Ok(resolved.row().map_or(Ok(()), |row| row.check_ranks(signature, rank))?)
     }
 
     /// The facts, if no dimension is below zero.

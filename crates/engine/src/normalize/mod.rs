@@ -39,6 +39,8 @@ pub enum Change {
     AxesFromFirst,
     /// The operator means something else.
     Meaning(Older),
+    /// The operator accepts other nodes, and computes the same of those that all versions accept.
+    Accepts(Older),
 }
 
 /// A meaning that the newest version of an operator does not have.
@@ -62,6 +64,10 @@ pub enum Older {
     Upsampled,
     /// `GridSample`: the modes are `bilinear` and `bicubic`.
     ModesOfImages,
+    /// Mod: remainders of floats have the sign of the dividend.
+    TruncatedFloats,
+    /// Split: without sizes there are as many equal parts as outputs.
+    EqualParts,
     /// Gather of OpenVINO: indices that are out of range are errors, and not zeros.
     CheckedIndices,
     /// `GatherND` of OpenVINO: the axes of the batch become one.
@@ -120,6 +126,7 @@ static TABLE: LazyLock<Vec<FormRow>> = LazyLock::new(|| {
     onnx(&["GatherND"], 11, 12, Change::Lacks("batch_dims", Content::Int(0))),
     onnx(&["GridSample"], 16, 20, Change::Meaning(Older::ModesOfImages)),
     onnx(&["GroupNormalization"], 18, 21, Change::Meaning(Older::ScaledByGroup)),
+    onnx(&["Mod"], 10, 28, Change::Accepts(Older::TruncatedFloats)),
     onnx(&["Pad"], 1, 2, Change::Name("pads", "paddings")),
     onnx(&["Pad"], 1, 11, Change::Input(1, "pads")),
     onnx(&["Pad"], 1, 11, Change::Input(2, "value")),
@@ -165,6 +172,7 @@ static TABLE: LazyLock<Vec<FormRow>> = LazyLock::new(|| {
     onnx(&["Hardmax", "LogSoftmax", "Softmax"], 1, 13, Change::Meaning(Older::Flattened)),
     onnx(&["Hardmax", "LogSoftmax", "Softmax"], 1, 13, Change::Default("axis", Content::Int(1))),
     onnx(&["Split"], 1, 13, Change::Input(1, "split")),
+    onnx(&["Split"], 1, 18, Change::Accepts(Older::EqualParts)),
     onnx(&["Tile"], 1, 6, Change::Meaning(Older::OneAxis)),
     onnx(&["TopK"], 1, 10, Change::Input(1, "k")),
     onnx(&["TopK"], 1, 11, Change::Lacks("largest", Content::Int(1))),
@@ -272,7 +280,8 @@ impl Form {
 
     /// Returns true if the operator has a meaning that newer versions do not have.
     pub fn is(self, older: Older) -> bool {
-        self.changes().any(|(change, _)| matches!(change, Change::Meaning(own) if *own == older))
+        self.changes()
+            .any(|(change, _)| matches!(change, Change::Meaning(own) | Change::Accepts(own) if *own == older))
     }
 
     /// Returns true if axes may not be counted from the last one.

@@ -6,6 +6,19 @@ use gradus_core::{DType, Error, Kind, Result};
 
 use crate::dim::{Condition, Relation, Symbols};
 
+/// Returns the error of a remainder of floats that older versions do not have.
+#[cold]
+pub fn float_remainder() -> Error {
+    value("attribute \"fmod\"", 0, "1 for floats before operator set 28")
+}
+
+/// Returns the error of a pad that the mode does not make of an axis.
+#[cold]
+pub fn long_pad(axis: usize, pad: i64, longest: i64, mode: &str) -> Error {
+    let wanted = format_args!("at most {longest} in mode \"{mode}\"");
+    shape(format_args!("pad of axis {axis}"), pad, wanted)
+}
+
 /// Returns the error of a shape, rank, size or number of elements.
 #[cold]
 pub fn shape(what: impl Display, got: impl Display, wanted: impl Display) -> Error {

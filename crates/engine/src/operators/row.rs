@@ -11,7 +11,7 @@ use crate::conversion::older::{Idle, Instead, OlderForm, OlderRule, OlderWriter}
 use crate::conversion::{ConvertRule, Writer};
 use crate::infer::Rule;
 use crate::lowering::{self, Lower};
-use crate::numbers::Numbers;
+use crate::numbers::{FLAGS, Numbers};
 use crate::op::{Build, Compute};
 use crate::operators::work::{Each, Work};
 use crate::schema::{Signature, Sort, in_set, microsoft_versions, onnx_versions, openvino_versions};
@@ -96,6 +96,10 @@ pub struct Row {
     /// The inputs that are sizes, counts or ends where they are integers, but for those of
     /// operations on two elements.
     pub sizes: &'static [usize],
+    /// The inputs that are lists: tensors of one axis.
+    pub lists: &'static [usize],
+    /// The inputs that are one number: tensors of at most one axis.
+    pub scalars: &'static [usize],
     /// The attributes that are one of a few texts.
     pub words: &'static [Words],
     /// The attributes of integers that have a range, or one length.
@@ -247,6 +251,8 @@ impl Row {
             learned: None,
             weights: &[],
             sizes: &[],
+            lists: &[],
+            scalars: &[],
             words: &[],
             numbers: &[],
             checked: None,
@@ -259,6 +265,9 @@ impl Row {
     /// # Errors
     /// As [`Words::check`] and [`Numbers::check`].
     pub fn check_attributes(&self, attributes: &Attributes<'_>) -> Result<()> {
+        if self.standard == Standard::Onnx {
+            FLAGS.check(attributes)?;
+        }
         self.words.iter().try_for_each(|words| words.check(attributes))?;
         self.numbers.iter().try_for_each(|numbers| numbers.check(attributes))
     }
@@ -630,6 +639,31 @@ impl Row {
     /// The inputs that are sizes, counts or ends where they are integers.
     pub const fn sizes(self, sizes: &'static [usize]) -> Row {
         Row { sizes, ..self }
+    }
+
+    /// The inputs that are lists: tensors of one axis.
+    pub const fn lists(self, lists: &'static [usize]) -> Row {
+        Row { lists, ..self }
+    }
+
+    /// The inputs that are one number: tensors of at most one axis.
+    pub const fn scalars(self, scalars: &'static [usize]) -> Row {
+        Row { scalars, ..self }
+    }
+
+    /// Checks that inputs that are lists or numbers have so many axes, as far as ranks are known.
+    ///
+    /// # Errors
+    /// [`Kind::Shape`] if one has another rank.
+    pub fn check_ranks(&self, signature: &Signature, rank: impl Fn(usize) -> Option<usize>) -> Result<()> {
+        let lists = self.lists.iter().map(|&input| (input, 1, "1"));
+        let scalars = self.scalars.iter().map(|&input| (input, 0, "0 or 1"));
+        for (input, least, wanted) in lists.chain(scalars) {
+            if let Some(rank) = rank(input).filter(|rank| !(least..=1).contains(rank)) {
+                return Err(super::errors::rank(signature.input_label(input), rank, wanted));
+            }
+        }
+        Ok(())
     }
 
     /// The operator has attributes that are one of a few texts each.

@@ -56,8 +56,12 @@ impl Wrong {
         self
     }
 
-    fn text(mut self, name: &'static str, text: &str) -> Wrong {
-        self.attributes.push((name, Content::Text(text.into())));
+    fn text(mut self, name: &'static str, text: &'static str) -> Wrong {
+        let content = match self.standard {
+            Standard::Onnx => Content::Bytes(text.into()),
+            _ => Content::Text(text.into()),
+        };
+        self.attributes.push((name, content));
         self
     }
 
@@ -258,6 +262,118 @@ fn numbers_that_no_run_takes_are_refused_before_it() {
         wrong("Einsum", &[Data(&[2, 3])]).text("equation", "ij->ijj"),
     ];
     let wrong: Vec<_> = cases.iter().filter_map(Wrong::check).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A node, and whether it is one that the text of its standard allows: by the numbers of attributes
+/// and sizes alone, as ONNX Runtime 1.32 and OpenVINO 2026.4 have it.
+#[test]
+fn limits_of_texts_are_those_of_nodes() {
+    let pad = |mode: &'static str, inputs| wrong("Pad", inputs).text("mode", mode);
+    let stft = |len: &'static [Input]| wrong("STFT", len);
+    let transposed = || wrong("ConvTranspose", &[Data(&[1, 1, 4]), Data(&[1, 1, 3])]).ints("strides", &[2]);
+    let conv = || wrong("Conv", &[Data(&[1, 1, 4]), Data(&[1, 1, 3])]);
+    let pool = || wrong("MaxPool", &[Data(&[1, 1, 4])]).ints("kernel_shape", &[2]);
+    let lists =
+        |operator, list: &'static [&'static [Input]]| [wrong(operator, list[0]), wrong(operator, list[1])];
+    let grams = |shortest, longest, weights: &[f32]| {
+        let node = wrong("TfIdfVectorizer", &[Numbers(&[1, 2, 3])]).int("min_gram_length", shortest);
+        let node = node.int("max_gram_length", longest).int("max_skip_count", 0).text("mode", "TF");
+        let mut node = node.ints("ngram_counts", &[0, 2]).ints("ngram_indexes", &[0, 1, 2]);
+        node.attributes.push(("weights", Content::Floats(weights.into())));
+        node.ints("pool_int64s", &[1, 2, 1, 2])
+    };
+    let recurrent = |clip| {
+        let mut node = wrong("RNN", &[Data(&[1, 2, 2]), Data(&[1, 3, 2]), Data(&[1, 3, 3])]);
+        node.attributes.push(("clip", Content::Float(clip)));
+        node.int("hidden_size", 3)
+    };
+    let cases: Vec<[Wrong; 2]> = vec![
+        // The first of each two runs, the second does not.
+        [pad("reflect", &[Data(&[3]), Numbers(&[2, 2])]), pad("reflect", &[Data(&[3]), Numbers(&[3, 0])])],
+        [pad("reflect", &[Data(&[1]), Numbers(&[0, 0])]), pad("reflect", &[Data(&[1]), Numbers(&[0, 1])])],
+        [pad("edge", &[Data(&[1]), Numbers(&[9, 9])]), pad("edge", &[Data(&[0]), Numbers(&[0, 1])])],
+        [pad("wrap", &[Data(&[3]), Numbers(&[0, 9])]), pad("wrap", &[Data(&[0]), Numbers(&[1, 0])])],
+        [transposed().ints("output_padding", &[1]), transposed().ints("output_padding", &[2])],
+        [transposed().ints("output_padding", &[0]), transposed().ints("output_padding", &[-1])],
+        [transposed().ints("output_padding", &[0]), transposed().ints("output_padding", &[0, 0])],
+        [transposed().ints("output_shape", &[9]), transposed().ints("output_shape", &[9, 9])],
+        [
+            conv().text("auto_pad", "VALID").ints("pads", &[0, 0]),
+            conv().text("auto_pad", "VALID").ints("pads", &[1, 0]),
+        ],
+        [conv().ints("pads", &[1, 0]), conv().ints("pads", &[-1, 0])],
+        [
+            pool().text("auto_pad", "VALID").ints("pads", &[1, 0]),
+            pool().text("auto_pad", "VALID").ints("pads", &[1]),
+        ],
+        [
+            wrong("LpNormalization", &[Data(&[2, 3])]).int("p", 1),
+            wrong("LpNormalization", &[Data(&[2, 3])]).int("p", 3),
+        ],
+        [grams(1, 2, &[]), grams(2, 1, &[])],
+        [grams(1, 2, &[1.0, 2.0, 3.0]), grams(1, 2, &[1.0, 2.0, 3.0, 4.0])],
+        [stft(&[Data(&[1, 8, 1]), Number(2), Data(&[4])]), stft(&[Data(&[1, 3, 1]), Number(2), Data(&[4])])],
+        [wrong("DFT", &[Data(&[1, 4, 1]), Number(5)]), wrong("DFT", &[Data(&[1, 4, 1]), Number(0)])],
+        [
+            wrong("DFT", &[Data(&[1, 4, 1])]).int("onesided", 1),
+            wrong("DFT", &[Data(&[1, 4, 2])]).int("onesided", 1),
+        ],
+        [wrong("Mod", &[Data(&[2]), Data(&[2])]).int("fmod", 1), wrong("Mod", &[Data(&[2]), Data(&[2])])],
+        [
+            wrong("Mod", &[Data(&[2]), Data(&[2])]).version(28),
+            wrong("Mod", &[Data(&[2]), Data(&[2])]).version(27),
+        ],
+        [
+            wrong("Split", &[Data(&[5])]).int("num_outputs", 2).outputs(2),
+            wrong("Split", &[Data(&[5])]).outputs(2),
+        ],
+        [
+            wrong("Split", &[Data(&[4])]).outputs(2).version(13),
+            wrong("Split", &[Data(&[5])]).outputs(2).version(13),
+        ],
+        [
+            wrong("Split", &[Data(&[4]), Numbers(&[2, 2])]).outputs(2),
+            wrong("Split", &[Data(&[4]), Numbers(&[2, 2])]).int("num_outputs", 2).outputs(2),
+        ],
+        [
+            wrong("ReduceMax", &[Data(&[2])]).int("keepdims", 0),
+            wrong("ReduceMax", &[Data(&[2])]).int("keepdims", 2),
+        ],
+        [wrong("Trilu", &[Data(&[2, 2])]).int("upper", 1), wrong("Trilu", &[Data(&[2, 2])]).int("upper", -1)],
+        [
+            wrong("RotaryEmbedding", &[Data(&[1, 1, 2, 4]), Data(&[1, 2, 2]), Data(&[1, 2, 2])]).version(23),
+            wrong("RotaryEmbedding", &[Data(&[1, 1, 2, 5]), Data(&[1, 2, 2]), Data(&[1, 2, 2])]).version(23),
+        ],
+        [recurrent(0.0), recurrent(-1.0)],
+        [recurrent(f32::INFINITY), recurrent(f32::NAN)],
+        lists("Squeeze", &[&[Data(&[1, 3]), Numbers(&[0])], &[Data(&[1, 3]), Number(0)]]),
+        lists("ReduceSum", &[&[Data(&[1, 3]), Numbers(&[0])], &[Data(&[1, 3]), Number(0)]]),
+        lists("Tile", &[&[Data(&[3]), Numbers(&[2])], &[Data(&[3]), Number(2)]]),
+        lists("TopK", &[&[Data(&[3]), Numbers(&[2])], &[Data(&[3]), Number(2)]]).map(|node| node.outputs(2)),
+        [
+            openvino("Pad", 12, &[Data(&[2]), Numbers(&[1]), Numbers(&[1])]).text("pad_mode", "reflect"),
+            openvino("Pad", 12, &[Data(&[2]), Numbers(&[2]), Numbers(&[0])]).text("pad_mode", "reflect"),
+        ],
+        [
+            openvino("Pad", 12, &[Data(&[2]), Numbers(&[2]), Numbers(&[2])]).text("pad_mode", "symmetric"),
+            openvino("Pad", 12, &[Data(&[2]), Numbers(&[0]), Numbers(&[3])]).text("pad_mode", "symmetric"),
+        ],
+        [
+            openvino("Pad", 12, &[Data(&[1]), Numbers(&[2]), Numbers(&[2])]).text("pad_mode", "edge"),
+            openvino("Pad", 12, &[Data(&[0]), Numbers(&[0]), Numbers(&[3])]).text("pad_mode", "edge"),
+        ],
+    ];
+    let mut wrong = Vec::new();
+    for [right, refused] in cases {
+        let (values, _) = right.given();
+        let problems = right.problems();
+        if let Err(error) = right.model().run(&values) {
+            wrong.push(format!("refused: {error}"));
+        }
+        wrong.extend(problems);
+        wrong.extend(refused.check());
+    }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 

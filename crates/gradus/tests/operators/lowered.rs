@@ -1,7 +1,7 @@
-//! Operators of OpenVINO of which no models are recorded, or not all that matters: element types,
-//! products by group, and what is refused.
+//! Operators of OpenVINO and Paddle of which no models are recorded, or not all that matters:
+//! element types, products by group, statistics, thresholds, and what is refused.
 
-use gradus::graph::Standard;
+use gradus::graph::{Content, Standard};
 use gradus::infer::InferOptions;
 use gradus::{DType, Shape, Tensor, Value};
 
@@ -66,6 +66,95 @@ fn types_are_promoted_as_openvino_promotes_them() {
     }
     assert_eq!(count, 2 * 3 * types.len() * types.len());
     assert!(wrong.is_empty(), "{} of {count}:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// Types that OpenVINO does not promote are refused by name, also next to themselves.
+#[test]
+fn other_types_are_not_promoted() {
+    use DType::{F4E2M1, F6E2M3, F6E3M2, F8E4M3FNUZ, F8E5M2FNUZ, F8E8M0, I2, NF4, U2, U3, U6};
+    for other in [F4E2M1, F6E2M3, F6E3M2, F8E4M3FNUZ, F8E5M2FNUZ, F8E8M0, I2, NF4, U2, U3, U6] {
+        for first in [DType::F32, DType::I8, other] {
+            let inputs = [zeros(first, [2]), zeros(other, [2])];
+            let node = openvino("ConvertPromoteTypes", 14).inputs(&inputs).text("promote_unsafe", "true");
+            let (model, given) = node.outputs(2).model();
+            let inference = model.infer(&InferOptions::default()).unwrap();
+            let problems: Vec<_> = inference.problems().iter().map(|of| of.error().to_string()).collect();
+            let name = other.name();
+            assert!(problems.iter().any(|of| of.contains(name)), "{first} {other}: {problems:?}");
+            let error = model.run(given).unwrap_err().to_string();
+            assert!(error.contains(name), "{first} {other}: {error}");
+        }
+    }
+}
+
+fn paddle(operator: &str) -> One<'_> {
+    One::of(Standard::Paddle, operator, 3)
+}
+
+/// `batch_norm` takes the given statistics if it is told to, or tests and does not train them.
+#[test]
+fn statistics_of_paddle_are_those_that_flags_say() {
+    let x = tensor([1, 2, 2], &[1.0, 3.0, -2.0, 0.5]);
+    let each = [[1.0f32, 0.5], [4.0, 0.25], [2.0, 3.0], [-1.0, 0.25]];
+    let [mean, variance, scale, bias] = each.map(|each| Tensor::vector(&each));
+    let flags = ["is_test", "use_global_stats", "trainable_statistics"];
+    for bits in 0..8 {
+        let [test, given, trained] = [0, 1, 2].map(|bit| bits >> bit & 1 == 1);
+        let inputs = [&x, &mean, &variance, &scale, &bias].map(Clone::clone);
+        let mut node = paddle("batch_norm").inputs(&inputs).known().outputs(6);
+        node = node.attribute("epsilon", Content::Float(0.5));
+        for (name, flag) in flags.into_iter().zip([test, given, trained]) {
+            node = node.text(name, if flag { "true" } else { "false" });
+        }
+        let result = run(node);
+        if !given && (!test || trained) {
+            let error = result.unwrap_err();
+            assert!(error.contains("batch_norm by the statistics of the batch"), "{error}");
+            continue;
+        }
+        let result = result.unwrap();
+        let got = result.tensor().unwrap().elements::<f32>().unwrap().into_owned();
+        for (place, (&got, &x)) in got.iter().zip(&[1.0f32, 3.0, -2.0, 0.5]).enumerate() {
+            let [mean, variance, scale, bias] = each.map(|each| each[place / 2]);
+            let want = (x - mean) / (variance + 0.5).sqrt() * scale + bias;
+            assert!((got - want).abs() <= 1e-6, "{test} {given} {trained}: {got} is not {want}");
+        }
+    }
+}
+
+/// `mish` is `x * tanh(softplus(x))`, and above the threshold `x * tanh(x)`.
+#[test]
+fn mish_of_paddle_has_a_threshold() {
+    let points = [-3.0f32, -0.5, 0.25, 0.5, 0.75, 2.0, 19.0, 21.0];
+    for threshold in [None, Some(0.5f32), Some(-1.0), Some(20.0), Some(25.0)] {
+        let mut node = paddle("mish").inputs(&[Tensor::vector(&points)]).known();
+        if let Some(threshold) = threshold {
+            node = node.attribute("lambda", Content::Float(threshold));
+        }
+        let result = run(node).unwrap();
+        let got = result.tensor().unwrap().elements::<f32>().unwrap().into_owned();
+        for (&got, x) in got.iter().zip(points.map(f64::from)) {
+            let soft = if x > f64::from(threshold.unwrap_or(20.0)) { x } else { x.exp().ln_1p() };
+            let want = x * soft.tanh();
+            let apart = (f64::from(got) - want).abs();
+            assert!(apart <= 3e-7 * want.abs().max(1.0), "{threshold:?} {x}: {got} is not {want}");
+        }
+    }
+}
+
+/// ONNX has no output padding of a stride or more: it takes from the pads at the end, and the rest is
+/// zeros. As OpenVINO 2026.4 gives them.
+#[test]
+fn output_paddings_of_any_size() {
+    let all = [1.0, 1.0, 3.0, 2.0, 5.0, 3.0, 7.0, 4.0, 4.0, 0.0, 0.0, 0.0f32];
+    let inputs = [tensor([1, 1, 4], &[1.0, 2.0, 3.0, 4.0]), tensor([1, 1, 3], &[1.0; 3])];
+    for (more, ends, count) in [("0", "0", 9), ("1", "0", 10), ("3", "0", 12), ("5", "2", 12), ("1", "2", 8)]
+    {
+        let node = openvino("ConvolutionBackpropData", 1).inputs(&inputs).known();
+        let node = node.text("strides", "2").text("dilations", "1").text("pads_begin", "0");
+        let got = run(node.text("pads_end", ends).text("output_padding", more)).unwrap();
+        assert_eq!(got, tensor([1, 1, count], &all[..count]).into(), "{more} {ends}");
+    }
 }
 
 /// Rows of groups are multiplied by the matrix of their group; rows after the last are zeros.

@@ -188,7 +188,10 @@ fn cases(standard: Standard, signature: &'static Signature) -> Vec<OneNode> {
             // An exponent may be of another type.
             let types = signature.inputs.get(1).map_or(signature.inputs[0].types, |input| input.types).tensor;
             let second = if types.contains(dtype) { dtype } else { DType::F32 };
-            one(vec![tensor(dtype, dims, 0).into(), tensor(second, dims, 1).into()], vec![])
+            // Floats have the remainders of truncated quotients alone before set 28.
+            let truncates = operator == "Mod" && dtype.is_float();
+            let attributes = if truncates { vec![("fmod", Content::Int(1))] } else { vec![] };
+            one(vec![tensor(dtype, dims, 0).into(), tensor(second, dims, 1).into()], attributes)
         }),
         "Abs" | "Acos" | "Acosh" | "Asin" | "Asinh" | "Atan" | "Atanh" | "BitwiseNot" | "Cos" | "Cosh"
         | "Erf" | "Exp" | "Floor" | "IsInf" | "IsNaN" | "Log" | "Neg" | "Not" | "Reciprocal" | "Round"

@@ -132,7 +132,7 @@ pub fn rotary(cx: &mut InferContext<'_, '_>) -> InferResult {
             Dim::Known(turned)
         }
     };
-    let half = cx.floor_divide(turned, Dim::Known(2));
+    let half = cx.multiple(turned, Dim::Known(2), "number of elements that are rotated")?;
     for input in [1, 2] {
         let rows = cx.known_dims(1).and_then(|dims| dims.first().copied());
         match rows.filter(|_| cx.has(3)) {

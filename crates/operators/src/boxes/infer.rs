@@ -12,6 +12,7 @@ use crate::infer::{InferContext, InferError, InferResult};
 /// Shape of `NonMaxSuppression`: a row of three indices for each selected box.
 pub fn non_max_suppression(cx: &mut InferContext<'_, '_>) -> InferResult {
     scored_boxes(cx)?;
+    (2..5).try_for_each(|input| cx.one_element(input))?;
     let count = selected_boxes(cx);
     Ok(vec![Fact::typed(DType::I64, [count, Dim::Known(3)])])
 }

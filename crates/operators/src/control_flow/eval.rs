@@ -11,6 +11,7 @@ use gradus_core::graph::Content;
 use gradus_core::tensor::Stack;
 use gradus_core::{Error, Kind, Result, Shape, Tensor, Value};
 
+use crate::attributes::Attributes;
 use crate::errors;
 use crate::indices::{self, Along};
 use crate::normalize::Older;
@@ -53,6 +54,17 @@ pub struct Scan {
     output_backwards: Vec<i64>,
 }
 
+/// Checks that lists of a `Scan` are as long as there are inputs that it scans.
+pub fn lists_of_scan(attributes: &Attributes<'_>, scanned: usize) -> Result<()> {
+    for name in ["scan_input_axes", "scan_input_directions"] {
+        let len = attributes.ints(name)?.map_or(0, <[i64]>::len);
+        if len > 0 && len != scanned {
+            return Err(errors::count(&format!("elements of attribute \"{name}\""), len, scanned));
+        }
+    }
+    Ok(())
+}
+
 impl Scan {
     /// Builds the operator of a node.
     pub fn build(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
@@ -63,6 +75,7 @@ impl Scan {
         };
         let scanned = cx.attributes.int("num_scan_inputs")?.and_then(usize_of_i64).unwrap_or(0);
         let batched = cx.attributes.form().is(Older::Batch);
+        lists_of_scan(&cx.attributes, scanned)?;
         Ok(Box::new(Scan {
             body,
             scanned,

@@ -20,6 +20,7 @@ use gradus_core::DType;
 use gradus_core::convert::{small_u32, usize_of_i64};
 
 use crate::control_flow::counted::{Counters, number_of_iterations};
+use crate::control_flow::eval::lists_of_scan;
 use crate::control_flow::loops::lead_rank;
 use crate::dim::{Bounds, Condition, Dim, Origin, Relation, Symbol};
 use crate::errors;
@@ -403,6 +404,7 @@ pub fn scan(cx: &mut InferContext<'_, '_>) -> InferResult {
     let batched = cx.attributes.form().is(Older::Batch);
     let skipped = usize::from(batched);
     let scanned = cx.attributes.int("num_scan_inputs")?.and_then(usize_of_i64).unwrap_or(0);
+    lists_of_scan(&cx.attributes, scanned)?;
     let given = cx.count().saturating_sub(skipped);
     let carried = given.checked_sub(scanned).ok_or_else(|| errors::scanned(given, scanned))?;
     let axis_of = |cx: &InferContext<'_, '_>, name: &str, index: usize| -> Result<i64, InferError> {

@@ -18,6 +18,7 @@ use gradus_core::element::Bool;
 use gradus_core::tensor::byte_len;
 use gradus_core::{DType, Error, Limits, Number, Result, Shape, Tensor, Value, dispatch};
 
+use crate::elementwise::infer::remainder_of;
 use crate::errors;
 use crate::op::{BuildContext, EvalContext, Op};
 use crate::operation::Operation;
@@ -302,7 +303,22 @@ impl Op for BinaryOp {
 /// Builds `Mod`, of floored or truncated quotients.
 pub fn mod_build(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
     let operation = if cx.attributes.flag("fmod", false)? { Operation::Fmod } else { Operation::Mod };
-    build_as(operation, cx)
+    let op = binary(operation, cx)?;
+    let checks = remainder_of(&cx.attributes, DType::F32).is_err();
+    Ok(if checks { Box::new(IntegerRemainder(op)) } else { Box::new(op) })
+}
+
+/// A `Mod` that takes integers alone.
+#[derive(Debug)]
+struct IntegerRemainder(BinaryOp);
+
+impl Op for IntegerRemainder {
+    fn eval(&self, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+        if cx.tensor(0)?.dtype().is_float() {
+            return Err(errors::float_remainder());
+        }
+        self.0.eval(cx)
+    }
 }
 
 /// Builds `BitShift` to the left or to the right.

@@ -11,6 +11,7 @@
 use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::{DType, Error, Kind, convert};
 
+use crate::attributes::Attributes;
 use crate::dim::{Bounds, Dim, Relation, Symbols};
 use crate::elementwise::extremes::{extremes, extremes_of_type};
 use crate::elementwise::symbolic::{combined, compare, condition_of, exact, fractions, progression};
@@ -349,9 +350,20 @@ pub fn binary(cx: &mut InferContext<'_, '_>) -> InferResult {
     )
 }
 
+/// Checks that the version of a `Mod` has the remainders of such elements.
+pub fn remainder_of(attributes: &Attributes<'_>, dtype: DType) -> Result<(), Error> {
+    if dtype.is_float() && attributes.form().is(Older::TruncatedFloats) && !attributes.flag("fmod", false)? {
+        return Err(errors::float_remainder());
+    }
+    Ok(())
+}
+
 /// Shape of `Mod`: both inputs broadcast, with remainders of the elements.
 pub fn modulo(cx: &mut InferContext<'_, '_>) -> InferResult {
     let truncates = cx.attributes.flag("fmod", false)?;
+    if let Some(dtype) = cx.dtype(0) {
+        remainder_of(&cx.attributes, dtype)?;
+    }
     binary_of(cx, if truncates { Operation::Fmod } else { Operation::Mod })
 }
 

@@ -14,9 +14,11 @@ fn order(dtype: DType) -> Result<u8> {
     match dtype.class() {
         Class::Bool => Ok(0),
         // ONNX casts nothing of one bit.
-        Class::Signed | Class::Unsigned if dtype != DType::U1 => Ok(1),
-        Class::Float if dtype != DType::NF4 => Ok(2),
-        _ => Err(errors::dtype(dtype, "a boolean, an integer or a float")),
+        Class::Signed | Class::Unsigned if dtype != DType::U1 && dtype.bits() >= 4 && dtype.bits() != 6 => {
+            Ok(1)
+        }
+        Class::Float if dtype.bits() > 8 || matches!(dtype, DType::F8E4M3FN | DType::F8E5M2) => Ok(2),
+        _ => Err(errors::dtype(dtype, "a type that ConvertPromoteTypes takes")),
     }
 }
 

@@ -151,17 +151,37 @@ pub fn joined(cx: &EvalContext<'_>, parts: &[&Tensor], axis: i64) -> Result<Tens
     Tensor::woven(parts, shape, places, &cx.limits())
 }
 
+/// The number of parts that a `Split` names, which it does in newer versions if it has no sizes.
+pub fn parts_of_split(attributes: &Attributes<'_>, sized: bool, outputs: usize) -> Result<Option<usize>> {
+    let parts = attributes.int("num_outputs")?;
+    let what = "attribute \"num_outputs\"";
+    match parts {
+        Some(parts) if sized => Err(errors::value(what, parts, "none beside sizes")),
+        Some(parts) if usize_of_i64(parts).is_none_or(|parts| parts < outputs) => {
+            Err(errors::value(what, parts, format_args!("{outputs}, the number of outputs")))
+        }
+        None if !sized && !attributes.form().is(Older::EqualParts) => {
+            Err(errors::missing("attribute \"num_outputs\", or the input of sizes,"))
+        }
+        parts => Ok(parts.and_then(usize_of_i64)),
+    }
+}
+
 /// `Split`: slices along an axis, of given sizes or of equal size.
 pub fn split(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
     let axis = indices::axis(attributes.int("axis")?.unwrap_or(0), dims.len())?;
+    let parts = parts_of_split(attributes, cx.has(1), cx.outputs)?;
     let sizes = if let Some(sizes) = cx.maybe_integers(1)? {
         Shape::from_i64(&sizes)?.dims().to_vec()
     } else {
-        let count = attributes.int("num_outputs")?.and_then(usize_of_i64).unwrap_or(cx.outputs).max(1);
+        let count = parts.unwrap_or(cx.outputs).max(1);
         cx.reserve(convert::product(count, size_of::<usize>()))?;
         let chunk = dims[axis].div_ceil(count);
+        if parts.is_none() && !dims[axis].is_multiple_of(count) {
+            return Err(errors::shape(errors::SPLIT_SIZES, chunk.saturating_mul(count), dims[axis]));
+        }
         (0..count).map(|i| dims[axis].saturating_sub(i.saturating_mul(chunk)).min(chunk)).collect()
     };
     let sum = sizes.iter().fold(0usize, |sum, &size| sum.saturating_add(size));
@@ -198,6 +218,17 @@ fn source(mode: &str, at: i64, size: usize) -> Option<usize> {
     }
 }
 
+/// The longest pad of an axis of that size. A reflection has the elements next to the edge once, as
+/// all runtimes have it.
+pub fn longest_pad(mode: &str, size: i64) -> i64 {
+    match mode {
+        "reflect" => (size - 1).max(0),
+        "symmetric" => size,
+        "edge" | "wrap" if size == 0 => 0,
+        _ => i64::MAX,
+    }
+}
+
 /// `Pad`: the elements, padded with a value or with others of them.
 pub fn pad(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
@@ -218,6 +249,10 @@ pub fn pad(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<
         let len = i64::try_from(sum).ok().and_then(usize_of_i64);
         sizes[axis] = len.ok_or_else(|| errors::shape(what(), sum, "a size of at least 0"))?;
         before[axis] = pads[i];
+        let longest = longest_pad(mode, i64_of(dims[axis]));
+        if let Some(pad) = [pads[i], pads[i + axes.len()]].into_iter().find(|&pad| pad > longest) {
+            return Err(errors::long_pad(axis, pad, longest, mode));
+        }
     }
     let fill = if cx.has(2) {
         let value = cx.tensor(2)?.reshaped(Shape::SCALAR)?;

@@ -17,6 +17,7 @@ use crate::fact::{Dims, Elements, Extremes, Fact, TensorFact};
 use crate::indexing::infer::{chosen, like_first, with_elements};
 use crate::indices::Along;
 use crate::infer::{InferContext, InferError, InferResult};
+use crate::layout::eval::{longest_pad, parts_of_split};
 use crate::normalize::Older;
 use crate::{errors, indices};
 
@@ -237,6 +238,7 @@ pub fn split(cx: &mut InferContext<'_, '_>) -> InferResult {
     let axis = indices::axis(cx.attributes.int_or("axis", 0)?, dims.len())?;
     let whole = dims[axis];
     let count = cx.node.outputs.len();
+    let parts = parts_of_split(&cx.attributes, cx.has(1), count)?;
     let sizes: Vec<Dim> = if cx.has(1) {
         cx.integer_input(1)?;
         match cx.integers(1) {
@@ -246,8 +248,7 @@ pub fn split(cx: &mut InferContext<'_, '_>) -> InferResult {
                 .collect(),
         }
     } else {
-        let parts = cx.attributes.int("num_outputs")?;
-        even_parts(cx, whole, parts.and_then(usize_of_i64).unwrap_or(count).max(1), parts.is_none())?
+        even_parts(cx, whole, parts.unwrap_or(count).max(1), parts.is_none())?
     };
     if let Some(size) = sizes.iter().filter_map(|size| size.known()).find(|&size| size < 0) {
         return Err(Error::mismatch(Kind::Shape, "a size of a part", size, "at least 0").into());
@@ -357,21 +358,51 @@ pub fn pad(cx: &mut InferContext<'_, '_>) -> InferResult {
         return like_first(cx, dims);
     };
     let (begins, ends) = pads.split_at(axes.len());
-    let mode = cx.attributes.text("mode")?;
-    padded(cx, &axes, begins, ends, mode.is_none_or(|mode| mode == "constant").then_some(2))
+    let mode = cx.attributes.text("mode")?.unwrap_or("constant").to_owned();
+    padded(cx, &axes, [begins, ends], &mode, 2)
 }
 
-/// The first input, padded before and after along these axes: copies of the element of another
-/// input, zeros without it, if `fill` names that input.
+/// Requires that a pad is not longer than the mode allows for an axis of that size.
+fn limit_pad(
+    cx: &mut InferContext<'_, '_>,
+    axis: usize,
+    [size, pad]: [Dim; 2],
+    mode: &str,
+) -> Result<(), InferError> {
+    if let (Dim::Known(size), Dim::Known(pad)) = (size, pad) {
+        let longest = longest_pad(mode, size);
+        return if pad > longest { Err(errors::long_pad(axis, pad, longest, mode).into()) } else { Ok(()) };
+    }
+    match mode {
+        "reflect" | "symmetric" => {
+            let less = if mode == "reflect" { cx.subtract(size, Dim::ONE) } else { size };
+            let longest = cx.max(less, Dim::ZERO);
+            cx.require(pad, Relation::AtMost, longest);
+        }
+        "edge" | "wrap" => {
+            let least = cx.min(pad, Dim::ONE);
+            cx.require(size, Relation::AtLeast, least);
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// The first input, padded before and after along these axes: in the constant mode with copies of
+/// the element of the input `fill`, zeros without it.
 pub fn padded(
     cx: &mut InferContext<'_, '_>,
     axes: &[usize],
-    begins: &[Dim],
-    ends: &[Dim],
-    fill: Option<usize>,
+    [begins, ends]: [&[Dim]; 2],
+    mode: &str,
+    fill: usize,
 ) -> InferResult {
     let mut all = cx.dims(0)?.to_vec();
+    let fill = (mode == "constant").then_some(fill);
     for (&axis, (&begin, &end)) in axes.iter().zip(begins.iter().zip(ends)) {
+        for pad in [begin, end] {
+            limit_pad(cx, axis, [all[axis], pad], mode)?;
+        }
         if let [Some(size), Some(before), Some(after)] = [all[axis], begin, end].map(Dim::known) {
             let len: i128 = [size, before, after].map(i128::from).iter().sum();
             let Ok(len @ 0..) = i64::try_from(len) else {

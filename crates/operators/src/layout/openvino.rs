@@ -344,8 +344,8 @@ pub fn pad(cx: &mut InferContext<'_, '_>) -> InferResult {
     if begins.len() != rank || ends.len() != rank {
         return Err(errors::pads(begins.len(), ends.len(), rank).into());
     }
-    let fill = (words::PAD_KIND.of(&cx.attributes)? == "constant").then_some(3);
-    padded(cx, &(0..rank).collect::<Vec<_>>(), &begins, &ends, fill)
+    let mode = words::PAD_KIND.of(&cx.attributes)?;
+    padded(cx, &(0..rank).collect::<Vec<_>>(), [&begins, &ends], mode, 3)
 }
 
 /// `Reshape` of OpenVINO, whose flag says what a zero means.

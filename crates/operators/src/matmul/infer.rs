@@ -17,6 +17,7 @@ use crate::equation::Equation;
 use crate::errors;
 use crate::fact::{Dims, Fact};
 use crate::infer::{InferContext, InferError, InferResult};
+use crate::quantization::infer::as_many;
 
 /// A tensor of the first input's element type.
 fn like(cx: &InferContext<'_, '_>, dims: impl Into<Dims>) -> InferResult {
@@ -196,6 +197,7 @@ pub fn q_linear_mat_mul(cx: &mut InferContext<'_, '_>) -> InferResult {
         cx.one_element_or(input, Ok(vec![size]))?;
     }
     [6, 7].into_iter().try_for_each(|input| cx.one_element(input))?;
+    [[2, 1], [5, 4]].into_iter().try_for_each(|pair| as_many(cx, pair))?;
     let dims = multiplied(cx, 0, 3)?;
     Ok(vec![Fact::tensor(cx.dtype(7), dims)])
 }

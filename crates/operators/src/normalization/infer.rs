@@ -1,6 +1,6 @@
 //! Rules of normalizations: as the first input, with scales, shifts and statistics.
 
-use gradus_core::{DType, Result};
+use gradus_core::{DType, Error, Kind, Result};
 
 use crate::attributes::{Attributes, required};
 use crate::dim::Dim;
@@ -81,6 +81,12 @@ pub fn batch_norm(cx: &mut InferContext<'_, '_>) -> InferResult {
         dims.iter().skip(1).copied().collect()
     };
     (1..5).try_for_each(|input| cx.same_shape(input, &features))?;
+    let (form, outputs) = (cx.attributes.form(), cx.node.outputs.iter().flatten().count());
+    let open = form.is(Older::Training) || form.is(Older::TrainingByOutputs);
+    if outputs > 1 && !open && !trains(&cx.attributes, outputs)? {
+        let wanted = "1 unless attribute \"training_mode\" is 1";
+        return Err(Error::mismatch(Kind::Graph, "number of outputs", outputs, wanted).into());
+    }
     let mut facts = vec![Fact::tensor(cx.dtype(0), dims)];
     facts.extend((1..cx.node.outputs.len()).map(|output| {
         let input = if output % 2 == 1 { 3 } else { 4 };

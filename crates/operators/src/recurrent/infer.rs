@@ -1,6 +1,7 @@
 //! The rule of `RNN`, `GRU`, `LSTM`, and ONNX Runtime's `DynamicQuantizeLSTM`.
 
 use crate::dim::Dim;
+use crate::errors;
 use crate::fact::Fact;
 use crate::infer::{InferContext, InferResult};
 use crate::words;
@@ -14,6 +15,9 @@ pub const QUANTIZED_LSTM: &str = "DynamicQuantizeLSTM";
 /// Shapes of `RNN`, `GRU` and `LSTM`: outputs of all steps, and the last states.
 pub fn recurrent(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims_of_rank(0, 3)?;
+    if let Some(clip) = cx.attributes.float("clip")?.filter(|clip| clip.is_nan() || *clip < 0.0) {
+        return Err(errors::value("attribute \"clip\"", clip, "at least 0").into());
+    }
     let last = cx.attributes.flag("layout", false)?;
     let (steps, batch) = if last { (dims[1], dims[0]) } else { (dims[0], dims[1]) };
     let directions = Dim::Known(if words::DIRECTION.of(&cx.attributes)? == "bidirectional" { 2 } else { 1 });

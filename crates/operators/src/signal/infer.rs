@@ -2,6 +2,7 @@
 
 use gradus_core::DType;
 
+use crate::dim::Relation;
 use crate::dim::{Bounds, Dim};
 use crate::fact::Fact;
 use crate::infer::{InferContext, InferError, InferResult};
@@ -58,6 +59,11 @@ pub fn dft(cx: &mut InferContext<'_, '_>) -> InferResult {
     [1, 2].into_iter().try_for_each(|input| cx.one_element(input))?;
     let (one_sided, inverse) =
         (cx.attributes.flag("onesided", false)?, cx.attributes.flag("inverse", false)?);
+    if one_sided {
+        let wanted = if inverse { 2 } else { 1 };
+        let what = format_args!("size of the last axis of {}", cx.input_label(0));
+        cx.equal(dims[rank - 1], Dim::Known(wanted), what)?;
+    }
     let axis = if cx.has(2) { cx.known_integers(2).and_then(|axis| axis.first().copied()) } else { Some(-2) };
     let Some(axis) = axis else {
         let dims = cx.any_dims("the axis is not known before the run", rank);
@@ -77,7 +83,13 @@ pub fn dft(cx: &mut InferContext<'_, '_>) -> InferResult {
                 dims[axis]
             }
         }
-        (true, Some(len)) => len,
+        (true, Some(Dim::Known(len))) if len < 1 => {
+            return Err(errors::value("dft_length", len, "at least 1").into());
+        }
+        (true, Some(len)) => {
+            cx.require(len, Relation::AtLeast, Dim::ONE);
+            len
+        }
         (true, None) => cx.data("the length is not known before the run", Bounds::SIZE),
     };
     let mut all = dims.to_vec();
@@ -114,6 +126,19 @@ pub fn stft(cx: &mut InferContext<'_, '_>) -> InferResult {
         return Ok(vec![Fact::shaped([batch, frames, bins, Dim::Known(2)])]);
     };
     cx.same_shape(2, &[frame])?;
+    match (signal, frame) {
+        (_, Dim::Known(frame)) if frame < 1 => {
+            return Err(errors::value("length of a frame", frame, "at least 1").into());
+        }
+        (Dim::Known(signal), Dim::Known(frame)) if frame > signal => {
+            let wanted = format_args!("at most {signal}, the length of the signal");
+            return Err(errors::shape("length of a frame", frame, wanted).into());
+        }
+        _ => {
+            cx.require(frame, Relation::AtLeast, Dim::ONE);
+            cx.require(signal, Relation::AtLeast, frame);
+        }
+    }
     let room = cx.subtract(signal, frame);
     let steps = cx.floor_divide(room, step);
     let frames = cx.add(steps, Dim::ONE);

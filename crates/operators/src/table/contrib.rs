@@ -1,6 +1,7 @@
 //! The operators that ONNX Runtime adds to ONNX, and those that Gradus adds.
 
 use crate::dialects::elimination as eliminated;
+use crate::numbers;
 use crate::rounding::Rounding::{Chosen, Exact, Formula, Lowered, Open, Order};
 use crate::row::{Row, Sequence, ZeroSigns, microsoft, onnx, own};
 use crate::words;
@@ -110,6 +111,7 @@ pub(super) const CONTRIB: &[Row] = rows![
         .lower(|l| contrib::activations::lowered::biased_gelu(l, true)),
     microsoft("FusedConv", Lowered)
         .words(&[words::FUSED_ACTIVATION, words::AUTO_PAD])
+        .numbers(&[numbers::WINDOW_PADS])
         .works(Work::Conv { weight: 1, skip: 1 })
         .signatures_are(contrib::signatures::FUSED_CONV)
         .infer(windows::infer::fused_conv)
@@ -233,6 +235,7 @@ pub(super) const CONTRIB: &[Row] = rows![
         ),
     microsoft("MaxpoolWithMask", Chosen)
         .words(&[words::AUTO_PAD])
+        .numbers(&[numbers::WINDOW_PADS])
         .works(Work::Window(Each::COMPARISON))
         .infer(windows::infer::microsoft_pool),
     microsoft("MoE", Order)
@@ -256,15 +259,18 @@ pub(super) const CONTRIB: &[Row] = rows![
         .computes(contrib::tokens::eval::n_gram_repeat_block),
     microsoft("NhwcConv", Lowered)
         .words(&[words::AUTO_PAD])
+        .numbers(&[numbers::WINDOW_PADS])
         .works(Work::Conv { weight: 1, skip: 1 })
         .lowers(|l| contrib::products::lowered::fused_conv(l, true)),
     microsoft("NhwcFusedConv", Lowered)
         .words(&[words::FUSED_ACTIVATION, words::AUTO_PAD])
+        .numbers(&[numbers::WINDOW_PADS])
         .works(Work::Conv { weight: 1, skip: 1 })
         .infer(windows::infer::fused_conv)
         .lowers(|l| contrib::products::lowered::fused_conv(l, true)),
     microsoft("NhwcMaxPool", Lowered)
         .words(&[words::AUTO_PAD])
+        .numbers(&[numbers::WINDOW_PADS])
         .works(Work::Window(Each::COMPARISON))
         .infer(windows::infer::microsoft_pool)
         .lowers(contrib::images::lowered::nhwc_max_pool),
@@ -292,6 +298,7 @@ pub(super) const CONTRIB: &[Row] = rows![
         .lowers(|l| contrib::quantized::lowered::binary(l, "Add")),
     microsoft("QLinearAveragePool", Lowered)
         .words(&[words::AUTO_PAD])
+        .numbers(&[numbers::WINDOW_PADS])
         .works(Work::Window(Each::arithmetic(1)))
         .infer(windows::infer::microsoft_pool)
         .lowers(contrib::quantized::lowered::average_pool),
@@ -301,6 +308,7 @@ pub(super) const CONTRIB: &[Row] = rows![
         .lowers(contrib::quantized::lowered::concat),
     microsoft("QLinearConv", Lowered)
         .words(&[words::AUTO_PAD])
+        .numbers(&[numbers::WINDOW_PADS])
         .works(Work::Conv { weight: 3, skip: 1 })
         .infer(windows::infer::q_linear_conv_rule)
         .lowers(contrib::quantized::lowered::conv),

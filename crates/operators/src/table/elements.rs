@@ -138,6 +138,7 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .computes(elementwise::activations::eval)
         .lower(elementwise::lowered::celu),
     onnx("Clip", Chosen)
+        .scalars(&[1, 2])
         .zeros(ZeroSigns::OfFirst)
         .elementwise()
         .works(Work::EachOutput(Each::COMPARISON))

@@ -1,5 +1,6 @@
 //! The operators of ONNX's own domain for neural networks.
 
+use crate::numbers;
 use crate::rounding::Rounding::{Chosen, Formula, Ieee, Interpolated, Moved, Open, Order, Quantized};
 use crate::row::{Checked, Row, ZeroSigns, onnx};
 use crate::words;
@@ -22,6 +23,7 @@ pub(super) const NETWORKS: &[Row] = rows![
         .computes(attention::eval::attention)
         .lower(attention::lowered::attention),
     onnx("AveragePool", Order)
+        .numbers(&[numbers::WINDOW_PADS])
         .words(&[words::AUTO_PAD])
         .zeros(ZeroSigns::OfFirst)
         .works(Work::Window(Each::arithmetic(1)))
@@ -50,6 +52,7 @@ pub(super) const NETWORKS: &[Row] = rows![
         .computes(windows::convolutions::col2im)
         .lower(windows::lowered::col2im),
     onnx("Conv", Order)
+        .numbers(&[numbers::WINDOW_PADS])
         .words(&[words::AUTO_PAD])
         .weights(&[1])
         .zeros(ZeroSigns::OfAll)
@@ -59,12 +62,14 @@ pub(super) const NETWORKS: &[Row] = rows![
         .computes(windows::convolutions::conv)
         .converts("Convolution, GroupConvolution", "rounding", windows::to_openvino::conv),
     onnx("ConvInteger", Order)
+        .numbers(&[numbers::WINDOW_PADS])
         .words(&[words::AUTO_PAD])
         .works(Work::Conv { weight: 1, skip: 1 })
         .infer(windows::infer::conv_rule)
         .computes(quantization::eval::conv_integer)
         .lower(contrib::quantized::lowered::conv_integer),
     onnx("ConvTranspose", Order)
+        .numbers(&[numbers::WINDOW_PADS])
         .words(&[words::AUTO_PAD])
         .weights(&[1])
         .zeros(ZeroSigns::OfAll)
@@ -78,12 +83,14 @@ pub(super) const NETWORKS: &[Row] = rows![
             windows::to_openvino::conv_transpose,
         ),
     onnx("DeformConv", Order)
+        .numbers(&[numbers::WINDOW_PADS])
         .sampled_before(19, windows::deformable::deform_conv_lowered)
         .works(Work::DeformConv { weight: 1 })
         .infer(windows::infer::deform_conv)
         .computes(windows::deformable::deform_conv)
         .converts("DeformableConvolution", "rounding", windows::to_openvino::deform_conv),
     onnx("DequantizeLinear", Quantized)
+        .numbers(&[numbers::BLOCKS])
         .idle(quantization::lowered::is_idle_for_dequantize)
         .before(21, quantization::lowered::dequantize_linear)
         .axis(1)
@@ -92,6 +99,7 @@ pub(super) const NETWORKS: &[Row] = rows![
         .computes(quantization::eval::dequantize)
         .converts("Convert, Subtract, Multiply", "", quantization::to_openvino::dequantize),
     onnx("Dropout", Moved)
+        .scalars(&[1, 2])
         .idle(generate::lowered::is_idle_for_dropout)
         .works(Work::EachOutput(Each::arithmetic(1)))
         .infer(generate::infer::dropout)
@@ -208,17 +216,20 @@ pub(super) const NETWORKS: &[Row] = rows![
         .eval(normalization::softmax::log_softmax)
         .converts("LogSoftmax", "rounding", |cx| normalization::to_openvino::softmax(cx, "LogSoftmax")),
     onnx("LpNormalization", Order)
+        .numbers(&[numbers::NORM_ORDER])
         .works(Work::EachInput(Each::arithmetic(3)))
         .infer(normalization::infer::along)
         .computes(normalization::eval::lp)
         .lower(normalization::lowered::lp_normalization),
     onnx("LpPool", Order)
+        .numbers(&[numbers::WINDOW_PADS])
         .words(&[words::AUTO_PAD])
         .works(Work::Window(Each::arithmetic(1)))
         .infer(windows::infer::pool)
         .computes(windows::pools::lp_pool)
         .lower(windows::lowered::lp_pool),
     onnx("MaxPool", Chosen)
+        .numbers(&[numbers::WINDOW_PADS])
         .words(&[words::AUTO_PAD])
         .idle(windows::lowered::is_idle_for_max_pool)
         .works(Work::Window(Each::COMPARISON))
@@ -231,6 +242,7 @@ pub(super) const NETWORKS: &[Row] = rows![
         .computes(boxes::regions::max_roi_pool)
         .converts("ROIPooling", "floats: NaN", boxes::to_openvino::max_roi_pool),
     onnx("MaxUnpool", Open)
+        .numbers(&[numbers::WINDOW_PADS])
         .works(Work::None)
         .infer(windows::infer::max_unpool)
         .computes(windows::pools::max_unpool),
@@ -252,12 +264,14 @@ pub(super) const NETWORKS: &[Row] = rows![
         .computes(elementwise::activations::p_relu)
         .converts("PReLU; with other slopes: Less, Multiply, Select", "", elementwise::to_openvino::p_relu),
     onnx("QLinearConv", Order)
+        .numbers(&[numbers::WINDOW_PADS])
         .words(&[words::AUTO_PAD])
         .works(Work::Conv { weight: 3, skip: 1 })
         .infer(windows::infer::q_linear_conv)
         .computes(quantization::eval::q_linear_conv)
         .lower(contrib::quantized::lowered::conv),
     onnx("QuantizeLinear", Quantized)
+        .numbers(&[numbers::BLOCKS])
         .idle(quantization::lowered::is_idle_for_quantize)
         .before(21, quantization::lowered::quantize_linear)
         .axis(1)
@@ -309,6 +323,7 @@ pub(super) const NETWORKS: &[Row] = rows![
         .computes(boxes::regions::roi_align)
         .converts("ROIAlign", "rounding", boxes::to_openvino::roi_align),
     onnx("RotaryEmbedding", Formula)
+        .numbers(&[numbers::HEADS])
         .zeros(ZeroSigns::OfAll)
         .works(Work::EachInput(Each::arithmetic(3)))
         .infer(attention::infer::rotary)

@@ -1,5 +1,6 @@
 //! The operators of ONNX's own domain, but for those of elements and networks.
 
+use crate::numbers;
 use crate::rounding::Rounding::{Chosen, Exact, Formula, Ieee, Moved, Open, Order};
 use crate::row::{Checked, Reduces, Role, Row, Sequence, ZeroSigns, onnx};
 use crate::words;
@@ -31,6 +32,7 @@ pub(super) const ONNX: &[Row] = rows![
         .converts("RandomUniform, Less", "other random numbers", generate::to_openvino::bernoulli)
         .random(),
     onnx("BlackmanWindow", Formula)
+        .scalars(&[0])
         .infer(signal::infer::window)
         .computes(signal::eval::window)
         .lower(|l| signal::lowered::window(l, signal::eval::BLACKMAN)),
@@ -59,16 +61,19 @@ pub(super) const ONNX: &[Row] = rows![
         .converts("a constant", "", layout::to_openvino::constant)
         .role(Role::Constant),
     onnx("ConstantOfShape", Moved)
+        .lists(&[0])
         .sizes(&[0])
         .infer(generate::infer::constant_of_shape)
         .eval(generate::eval::constant_of_shape)
         .converts("Broadcast", "", layout::to_openvino::constant_of_shape),
     onnx("CumProd", Order)
+        .scalars(&[1])
         .works(Work::EachInput(Each::arithmetic(1)))
         .infer(elementwise::infer::cumulative)
         .eval(reduction::eval::cum_sum)
         .lower(reduction::lowered::cum_prod),
     onnx("CumSum", Order)
+        .scalars(&[1])
         .checked(Checked::Sum)
         .zeros(ZeroSigns::OfFirst)
         .works(Work::EachInput(Each::arithmetic(1)))
@@ -76,6 +81,7 @@ pub(super) const ONNX: &[Row] = rows![
         .eval(reduction::eval::cum_sum)
         .converts("CumSum", "floats: rounding", reduction::to_openvino::cum_sum),
     onnx("DFT", Order)
+        .scalars(&[1, 2])
         .composed_before(17, signal::lowered::dft)
         .works(Work::Fourier)
         .infer(signal::infer::dft)
@@ -133,6 +139,7 @@ pub(super) const ONNX: &[Row] = rows![
         .eval(indexing::eval::gather_elements)
         .converts("GatherElements, StridedSlice", "", indexing::to_openvino::gather_elements),
     onnx("GatherND", Moved)
+        .numbers(&[numbers::BATCH_AXES])
         .before(12, indexing::lowered::gather_nd)
         .zeros(ZeroSigns::OfFirst)
         .picks()
@@ -149,10 +156,12 @@ pub(super) const ONNX: &[Row] = rows![
         .eval(matmul::eval::gemm)
         .converts("MatMul, Multiply, Add", "floats: rounding", matmul::to_openvino::gemm),
     onnx("HammingWindow", Formula)
+        .scalars(&[0])
         .infer(signal::infer::window)
         .computes(signal::eval::window)
         .lower(|l| signal::lowered::window(l, signal::eval::HAMMING)),
     onnx("HannWindow", Formula)
+        .scalars(&[0])
         .infer(signal::infer::window)
         .computes(signal::eval::window)
         .lower(|l| signal::lowered::window(l, signal::eval::HANN)),
@@ -196,6 +205,7 @@ pub(super) const ONNX: &[Row] = rows![
             quantization::to_openvino::mat_mul_integer,
         ),
     onnx("MelWeightMatrix", Formula)
+        .scalars(&[0, 1, 2, 3, 4])
         .works(Work::EachOutput(Each::arithmetic(2)))
         .infer(signal::infer::mel_weights)
         .computes(signal::eval::mel_weights),
@@ -218,12 +228,14 @@ pub(super) const ONNX: &[Row] = rows![
         .infer(reduction::infer::non_zero)
         .eval(reduction::eval::non_zero)
         .converts("NonZero", "of a scalar", layout::to_openvino::non_zero),
-    onnx("OneHot", Moved).sizes(&[1]).infer(generate::infer::one_hot).eval(generate::eval::one_hot).converts(
-        "OneHot",
-        "indices of floats",
-        layout::to_openvino::one_hot,
-    ),
+    onnx("OneHot", Moved)
+        .scalars(&[1])
+        .sizes(&[1])
+        .infer(generate::infer::one_hot)
+        .eval(generate::eval::one_hot)
+        .converts("OneHot", "indices of floats", layout::to_openvino::one_hot,),
     onnx("Pad", Moved)
+        .lists(&[1, 3])
         .sizes(&[1])
         .words(&[words::PAD_MODE])
         .before(18, layout::lowered::pad)
@@ -275,6 +287,7 @@ pub(super) const ONNX: &[Row] = rows![
             layout::to_openvino::range,
         ),
     onnx("ReduceL1", Order)
+        .lists(&[1])
         .checked(Checked::Sum)
         .zeros(ZeroSigns::OfFirst)
         .unsigned()
@@ -284,6 +297,7 @@ pub(super) const ONNX: &[Row] = rows![
         .eval(reduction::eval::reduce)
         .converts("ReduceL1, Abs", "floats: rounding", reduction::to_openvino::reduce_l1),
     onnx("ReduceL2", Order)
+        .lists(&[1])
         .zeros(ZeroSigns::OfFirst)
         .unsigned()
         .reduces(Reduces::Once)
@@ -292,6 +306,7 @@ pub(super) const ONNX: &[Row] = rows![
         .eval(reduction::eval::reduce)
         .converts("ReduceL2, Abs", "rounding", reduction::to_openvino::reduce_l2),
     onnx("ReduceLogSum", Formula)
+        .lists(&[1])
         .zeros(ZeroSigns::OfFirst)
         .reduces(Reduces::Once)
         .works(Work::EachInput(Each::arithmetic(1)))
@@ -299,6 +314,7 @@ pub(super) const ONNX: &[Row] = rows![
         .eval(reduction::eval::reduce)
         .converts("ReduceSum, Log", "rounding", reduction::to_openvino::reduce_log_sum),
     onnx("ReduceLogSumExp", Formula)
+        .lists(&[1])
         .zeros(ZeroSigns::OfFirst)
         .reduces(Reduces::Once)
         .works(Work::EachInput(Each::of(2, 1, 1)))
@@ -306,6 +322,7 @@ pub(super) const ONNX: &[Row] = rows![
         .eval(reduction::eval::reduce)
         .lower(reduction::lowered::reduce_log_sum_exp),
     onnx("ReduceMax", Chosen)
+        .lists(&[1])
         .zeros(ZeroSigns::OfFirst)
         .picks()
         .reduces(Reduces::Nested)
@@ -316,6 +333,7 @@ pub(super) const ONNX: &[Row] = rows![
             reduction::to_openvino::min_max(cx, "ReduceMax", "ReduceLogicalOr")
         }),
     onnx("ReduceMean", Order)
+        .lists(&[1])
         .checked(Checked::Mean)
         .zeros(ZeroSigns::OfFirst)
         .reduces(Reduces::Nested)
@@ -324,6 +342,7 @@ pub(super) const ONNX: &[Row] = rows![
         .eval(reduction::eval::reduce)
         .converts("ReduceMean", "rounding", reduction::to_openvino::reduce_mean),
     onnx("ReduceMin", Chosen)
+        .lists(&[1])
         .zeros(ZeroSigns::OfFirst)
         .picks()
         .reduces(Reduces::Nested)
@@ -334,6 +353,7 @@ pub(super) const ONNX: &[Row] = rows![
             reduction::to_openvino::min_max(cx, "ReduceMin", "ReduceLogicalAnd")
         }),
     onnx("ReduceProd", Order)
+        .lists(&[1])
         .checked(Checked::Product)
         .zeros(ZeroSigns::OfFirst)
         .reduces(Reduces::Nested)
@@ -342,6 +362,7 @@ pub(super) const ONNX: &[Row] = rows![
         .eval(reduction::eval::reduce)
         .converts("ReduceProd", "floats: rounding", reduction::to_openvino::reduce_prod),
     onnx("ReduceSum", Order)
+        .lists(&[1])
         .checked(Checked::Sum)
         .zeros(ZeroSigns::OfFirst)
         .reduces(Reduces::Nested)
@@ -350,6 +371,7 @@ pub(super) const ONNX: &[Row] = rows![
         .eval(reduction::eval::reduce)
         .converts("ReduceSum", "floats: rounding", reduction::to_openvino::reduce_sum),
     onnx("ReduceSumSquare", Order)
+        .lists(&[1])
         .checked(Checked::SumOfSquares)
         .zeros(ZeroSigns::OfFirst)
         .unsigned()
@@ -364,6 +386,7 @@ pub(super) const ONNX: &[Row] = rows![
         .computes(text::patterns::full_match)
         .lacks("operator that matches strings"),
     onnx("Reshape", Moved)
+        .lists(&[1])
         .idle(layout::lowered::is_idle_for_reshape)
         .before(14, layout::lowered::reshape)
         .zeros(ZeroSigns::OfFirst)
@@ -378,12 +401,14 @@ pub(super) const ONNX: &[Row] = rows![
         .computes(layout::rearrange::reverse_sequence)
         .converts("ReverseSequence", "", layout::to_openvino::reverse_sequence),
     onnx("STFT", Order)
+        .scalars(&[1, 3])
         .composed_before(17, signal::lowered::stft)
         .works(Work::FourierOfFrames)
         .infer(signal::infer::stft)
         .computes(signal::eval::stft)
         .converts("STFT", "rounding", signal::to_openvino::stft),
     onnx("Scan", Moved)
+        .numbers(&[numbers::SCAN_DIRECTIONS])
         .works(Work::Graphs)
         .infer(control_flow::infer::scan)
         .build(control_flow::eval::Scan::build)
@@ -430,6 +455,7 @@ pub(super) const ONNX: &[Row] = rows![
         .role(Role::Size)
         .shape_only(),
     onnx("Slice", Moved)
+        .lists(&[1, 2, 3, 4])
         .sizes(&[1, 2])
         .zeros(ZeroSigns::OfFirst)
         .picks()
@@ -445,6 +471,8 @@ pub(super) const ONNX: &[Row] = rows![
         .computes(layout::rearrange::space_to_depth)
         .converts("SpaceToDepth", "", |cx| layout::to_openvino::blocks(cx, "SpaceToDepth")),
     onnx("Split", Moved)
+        .numbers(&[numbers::PARTS_OF_SPLIT])
+        .lists(&[1])
         .sizes(&[1])
         .instead(layout::lowered::smaller_last_part)
         .zeros(ZeroSigns::OfFirst)
@@ -455,6 +483,7 @@ pub(super) const ONNX: &[Row] = rows![
         .converts("Split, VariadicSplit", "", indexing::to_openvino::split)
         .role(Role::Split),
     onnx("Squeeze", Moved)
+        .lists(&[1])
         .zeros(ZeroSigns::OfFirst)
         .picks()
         .infer(layout::reshaped::squeeze)
@@ -480,6 +509,7 @@ pub(super) const ONNX: &[Row] = rows![
         .computes(text::grams::tf_idf)
         .lower(text::grams::compared_grams),
     onnx("Tile", Moved)
+        .lists(&[1])
         .sizes(&[1])
         .zeros(ZeroSigns::OfFirst)
         .picks()
@@ -488,6 +518,7 @@ pub(super) const ONNX: &[Row] = rows![
         .converts("Tile", "", layout::to_openvino::tile)
         .role(Role::Tile),
     onnx("TopK", Chosen)
+        .lists(&[1])
         .sizes(&[1])
         .picks()
         .axis(-1)
@@ -507,6 +538,7 @@ pub(super) const ONNX: &[Row] = rows![
         .converts("Transpose", "", layout::to_openvino::transpose)
         .role(Role::Transpose),
     onnx("Trilu", Moved)
+        .scalars(&[1])
         .sizes(&[1])
         .before(14, layout::lowered::trilu)
         .zeros(ZeroSigns::OfFirst)
@@ -519,6 +551,7 @@ pub(super) const ONNX: &[Row] = rows![
         .eval(reduction::eval::unique)
         .converts("Unique", "floats: NaN", reduction::to_openvino::unique),
     onnx("Unsqueeze", Moved)
+        .scalars(&[1])
         .zeros(ZeroSigns::OfFirst)
         .picks()
         .infer(layout::reshaped::unsqueeze)

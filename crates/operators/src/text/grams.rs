@@ -90,6 +90,14 @@ impl<'a> Grams<'a> {
             return Err(errors::count("elements of attribute \"weights\"", weights.len(), wanted));
         }
         let (shortest, longest) = (at_least("min_gram_length", 1)?, at_least("max_gram_length", 1)?);
+        if shortest > longest {
+            let wanted = format_args!("at most {longest}, the maximum");
+            return Err(errors::value("attribute \"min_gram_length\"", shortest, wanted));
+        }
+        let given = attributes.floats("weights")?.map_or(0, <[f32]>::len);
+        if given > 0 && given != indexes.len() {
+            return Err(errors::count("elements of attribute \"weights\"", given, indexes.len()));
+        }
         let skips = at_least("max_skip_count", 0)?;
         Ok(Grams { pool, starts, indexes, weights, mode, shortest, longest, skips, width })
     }

@@ -69,6 +69,7 @@ impl Windows {
                 }
             }
         };
+        let is_convolution = kernel.is_some();
         let kernel = match (cx.attributes.ints("kernel_shape")?, kernel) {
             (Some(shape), None) if shape.len() == spatial => {
                 let size = |&size: &i64| errors::at_least_1("kernel_shape", size).map(Dim::Known);
@@ -92,8 +93,15 @@ impl Windows {
         let strides = list("strides", spatial, 1)?;
         let dilations = list("dilations", spatial, 1)?;
         positive(&strides, &dilations)?;
-        let pads =
-            if matches!(auto, "" | "NOTSET") { list("pads", 2 * spatial, 0)? } else { vec![0; 2 * spatial] };
+        let mut pads = list("pads", 2 * spatial, 0)?;
+        if !matches!(auto, "" | "NOTSET") {
+            // Pools of runtimes do without pads then, convolutions do not run.
+            if let Some(pad) = pads.iter().find(|&&pad| pad != 0 && is_convolution) {
+                let wanted = format_args!("0 with \"auto_pad\" {auto}");
+                return Err(errors::value("attribute \"pads\"", pad, wanted).into());
+            }
+            pads.fill(0);
+        }
         Ok(Windows { kernel, strides, dilations, pads, same: auto.starts_with("SAME") })
     }
 
@@ -236,6 +244,22 @@ pub fn conv_transpose(cx: &mut InferContext<'_, '_>) -> InferResult {
     let windows = Windows::of(cx, spatial.len(), Some(&kernel))?;
     let padding = cx.attributes.ints("output_padding")?.unwrap_or(&[]);
     let shape = cx.attributes.ints("output_shape")?;
+    if !padding.is_empty() && padding.len() != spatial.len() {
+        let what = "elements of attribute \"output_padding\"";
+        return Err(errors::count(what, padding.len(), spatial.len()).into());
+    }
+    for (axis, &more) in padding.iter().enumerate() {
+        let limit = windows.strides[axis].max(windows.dilations[axis]);
+        if more >= limit {
+            let wanted = format_args!("less than {limit}, the larger of stride and dilation");
+            return Err(errors::value("attribute \"output_padding\"", more, wanted).into());
+        }
+    }
+    if let Some(count) =
+        shape.map(<[i64]>::len).filter(|&count| ![spatial.len(), spatial.len() + 2].contains(&count))
+    {
+        return Err(errors::count("elements of attribute \"output_shape\"", count, spatial.len()).into());
+    }
     let mut all = vec![batch, filters];
     for (axis, &size) in spatial.iter().enumerate() {
         // The shape may be given with or without batch and channels.

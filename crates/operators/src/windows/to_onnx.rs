@@ -166,8 +166,7 @@ pub fn conv_transpose(l: &mut Lowering<'_>, has_groups: bool) -> Result<Vec<Lowe
     let (x, (weights, groups)) = (l.input(0)?, ungrouped(l, has_groups, 1)?);
     attributes.push(int("group", groups));
     if !l.has(2) {
-        attributes.push(("output_padding", Content::Ints(more.into())));
-        return Ok(vec![l.apply("ConvTranspose", &[x, weights], &attributes)?]);
+        return Ok(vec![extended(l, [x, weights], attributes, more)?]);
     }
     attributes.retain(|(name, _)| *name != "pads");
     let from = PadBegins::of(l, spatial)?;
@@ -193,12 +192,10 @@ pub fn conv_transpose(l: &mut Lowering<'_>, has_groups: bool) -> Result<Vec<Lowe
             (end[axis], more[axis]) = (behind.max(0), behind.saturating_neg().max(0));
         }
         let pads = [begin, end].concat();
-        attributes
-            .extend([("pads", Content::Ints(pads.into())), ("output_padding", Content::Ints(more.into()))]);
-        return Ok(vec![l.apply("ConvTranspose", &[x, weights], &attributes)?]);
+        attributes.push(("pads", Content::Ints(pads.into())));
+        return Ok(vec![extended(l, [x, weights], attributes, more)?]);
     }
-    attributes.push(("output_padding", Content::Ints(more.into())));
-    let whole = l.apply("ConvTranspose", &[x, weights], &attributes)?;
+    let whole = extended(l, [x, weights], attributes, more)?;
     let (all, wanted) = (part(f("Shape", whole), 2, i64::MAX).write(l, DType::I64)?, l.whole_list(2)?);
     let begin = match &from {
         PadBegins::Explicit(begin) => ints(begin),
@@ -215,6 +212,38 @@ pub fn conv_transpose(l: &mut Lowering<'_>, has_groups: bool) -> Result<Vec<Lowe
     let axes = (0..spatial).map(|axis| i64_of(axis + 2)).collect::<Vec<_>>();
     let slice = [of("Pad", whole, pads), begin.into(), end.into(), ints(&axes)];
     Ok(vec![with("Slice", slice, []).write(l, DType::I64)?])
+}
+
+/// A `ConvTranspose` with an output padding: ONNX Runtime takes one that is less than the stride, so
+/// that the rest is less of the pads at the end, and zeros.
+fn extended(
+    l: &mut Lowering<'_>,
+    inputs: [LoweredValue; 2],
+    mut attributes: NewAttributes,
+    mut more: Vec<i64>,
+) -> Result<LoweredValue> {
+    let spatial = more.len();
+    let strides = each(l, "strides", 1, spatial)?;
+    let mut rest = vec![0; spatial];
+    for (axis, more) in more.iter_mut().enumerate() {
+        rest[axis] = more.saturating_sub(strides[axis] - 1).max(0);
+        *more -= rest[axis];
+    }
+    if let Some((_, Content::Ints(pads))) = attributes.iter_mut().find(|(name, _)| *name == "pads") {
+        let mut all = pads.to_vec();
+        for (rest, end) in rest.iter_mut().zip(&mut all[spatial..]) {
+            let less = (*rest).min(*end);
+            (*rest, *end) = (*rest - less, *end - less);
+        }
+        *pads = all.into();
+    }
+    attributes.push(("output_padding", Content::Ints(more.into())));
+    let y = l.apply("ConvTranspose", &inputs, &attributes)?;
+    if rest.iter().all(|&rest| rest == 0) {
+        return Ok(y);
+    }
+    let pads = [&vec![0; spatial + 4][..], &rest].concat();
+    of("Pad", y, ints(&pads)).put(l)
 }
 
 /// The place where outputs of a given size begin in all that a transposed convolution gives.

@@ -67,9 +67,6 @@ fn windows(cx: &ConvertContext<'_, '_>, spatial: usize) -> Result<NewAttributes>
         }
     };
     let pads = each(cx, "pads", 0, 2 * spatial)?;
-    if let Some(pad) = pads.iter().find(|&&pad| pad < 0) {
-        return Err(cannot(format!("OpenVINO has no windows whose data is cut, by a pad of {pad}")));
-    }
     let (begin, end) = pads.split_at(spatial);
     Ok(vec![
         say("strides", list(&each(cx, "strides", 1, spatial)?)),

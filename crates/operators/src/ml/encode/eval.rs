@@ -61,9 +61,17 @@ fn list(attributes: &Attributes<'_>, start: &str) -> Result<Option<(&'static str
             "int64s" => attributes.ints(&name)?.map(Tensor::vector),
             _ => attributes.floats(&name)?.map(Tensor::vector),
         };
-        if let Some(tensor) = tensor.filter(|tensor| found.is_none() && !tensor.is_empty()) {
-            found = Some((kind, tensor));
+        let Some(tensor) = tensor.filter(|tensor| !tensor.is_empty()) else { continue };
+        if let Some((first, _)) = found {
+            let what = format_args!("attribute \"{name}\"");
+            return Err(Error::mismatch(
+                Kind::Graph,
+                what,
+                "given",
+                format!("none beside \"{start}_{first}\""),
+            ));
         }
+        found = Some((kind, tensor));
     }
     Ok(found)
 }
