@@ -51,7 +51,7 @@ impl Pass<'_> {
 
     fn note_condition(&mut self, condition: Condition, when: When, (why, rests): (Why, bool), node: String) {
         let relation = Some(condition).filter(|_| when != When::Perhaps);
-        let text = when.after(self.shared.symbols.print_condition(&condition), &self.shared.symbols);
+        let text = when.text(&condition, &self.shared.symbols);
         let noted = ModelCondition::of_node(text, node, when);
         self.conditions.push(ModelCondition { relation, why, rests, ..noted });
     }

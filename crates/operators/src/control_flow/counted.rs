@@ -1,9 +1,14 @@
 //! How often a loop runs whose condition compares numbers that every iteration changes by the same,
-//! as `i < n` or `i != n` where the body computes `i + k`.
+//! as `i < n` or `i != n` where the body computes `i + k`; and what it makes of such numbers and of
+//! their sums.
+
+use std::sync::Arc;
+
+use gradus_core::DType;
 
 use crate::control_flow::infer::Carried;
 use crate::dim::{Bounds, Dim, Symbols};
-use crate::fact::{Elements, Fact, TensorFact};
+use crate::fact::{Dims, Elements, Fact, TensorFact};
 use crate::infer::InferContext;
 
 /// Numbers that every iteration changes by the same: loop-carried elements and dimensions, and the
@@ -62,6 +67,26 @@ impl Counters {
         };
         let (first, by) = (total(&self.first)?, total(&self.by)?);
         Some((symbols.add(first, rest)?, by))
+    }
+
+    /// A loop-carried number after some iterations, each of which adds the same, or a number that
+    /// every iteration changes by the same.
+    pub fn after(&self, symbols: &mut Symbols, [first, every, next]: [Dim; 3], runs: Dim) -> Option<Dim> {
+        let by = symbols.subtract(next, every)?;
+        let (at_first, grows) = self.line(symbols, by)?;
+        let all = symbols.series(at_first, grows, runs)?;
+        symbols.add(first, all)
+    }
+
+    /// The elements of a number of each iteration, in their order.
+    pub fn listed(&self, symbols: &mut Symbols, fact: &Fact) -> Option<Elements> {
+        let is_one = |dims: &Dims| dims.iter().all(|&dim| dim == Dim::ONE);
+        let Fact::Tensor(TensorFact { dtype: Some(DType::I64), dims: Some(dims), elements }) = fact else {
+            return None;
+        };
+        let Elements::Integers(all) = elements else { return None };
+        let number = *all.first().filter(|_| is_one(dims))?;
+        Some(Elements::Progression(Arc::new(self.line(symbols, number)?)))
     }
 
     /// The value of a number in an iteration: its minimum or maximum, where it is one.

@@ -184,22 +184,21 @@ pub fn widened(cx: &mut InferContext<'_, '_>, fact: &Fact, next: &Fact, mark: u3
 }
 
 /// Facts about a carried value after the last of `runs` runs.
-pub fn last(cx: &mut InferContext<'_, '_>, carried: &Carried, runs: Option<Dim>, mark: u32) -> Fact {
+pub fn last(
+    cx: &mut InferContext<'_, '_>,
+    carried: &Carried,
+    runs: Option<Dim>,
+    counters: &Counters,
+    mark: u32,
+) -> Fact {
     let settled =
         |cx: &mut InferContext<'_, '_>, first: Option<Dim>, every: Dim, next: Option<Dim>, bounds: Bounds| {
             if !cx.symbols().is_newer(every, mark) {
                 return every;
             }
-            let grown = |cx: &mut InferContext<'_, '_>| {
-                let (first, next, runs) = (first?, next?, runs?);
-                let by = cx.symbols().subtract(next, every)?;
-                if cx.symbols().is_newer(by, mark) {
-                    return None;
-                }
-                let all = cx.symbols().multiply(by, runs)?;
-                cx.symbols().add(first, all)
-            };
-            grown(cx).unwrap_or_else(|| cx.data("number of iterations and loop-carried values", bounds))
+            let all = first.zip(next).zip(runs);
+            all.and_then(|((first, next), runs)| counters.after(cx.symbols(), [first, every, next], runs))
+                .unwrap_or_else(|| cx.data("number of iterations and loop-carried values", bounds))
         };
     match (&carried.first, &carried.every, &carried.next) {
         (Fact::Tensor(first), Fact::Tensor(every), Fact::Tensor(next)) => {
@@ -315,24 +314,28 @@ pub fn repeat(cx: &mut InferContext<'_, '_>) -> InferResult {
         first_run(cx, inputs)?;
     }
     let most = most.map(|most| cx.max(most, Dim::ZERO));
+    let counters = Counters::of(cx.symbols(), &runs.carried, Some(iteration), mark);
     let count = match (enters, goes_on, most) {
         (Some(0), ..) => Some(Dim::ZERO),
         (Some(_), Some(0), Some(most)) => Some(cx.min(most, Dim::ONE)),
         (Some(_), Some(0), None) if !cx.has(0) => Some(Dim::ONE),
         (Some(_), Some(_), most) => most,
         _ if cx.has(0) && most.is_none() => None,
-        _ => {
-            let counters = Counters::of(cx.symbols(), &runs.carried, Some(iteration), mark);
-            number_of_iterations(cx, &counters, [condition, next_condition], most)
-        }
+        _ => number_of_iterations(cx, &counters, [condition, next_condition], most),
     };
     let most = most.and_then(|most| cx.symbols().bounds(most).upper());
     let shown = count.unwrap_or_else(|| cx.data("number of iterations", Bounds::between(Some(0), most)));
     cx.note_runs("body", shown, mark)?;
-    let mut facts: Vec<_> = runs.carried.iter().map(|carried| last(cx, carried, count, mark)).collect();
+    let after = |carried| last(cx, carried, count, &counters, mark);
+    let mut facts: Vec<_> = runs.carried.iter().map(after).collect();
     for fact in &runs.outputs[1 + carried..] {
+        let listed = counters.listed(cx.symbols(), fact);
         let fact = outside(cx, fact, mark);
-        facts.push(stacked(&fact, shown, 0)?);
+        let mut stacked = stacked(&fact, shown, 0)?;
+        if let (Fact::Tensor(fact), Some(listed)) = (&mut stacked, listed) {
+            fact.elements = listed;
+        }
+        facts.push(stacked);
     }
     Ok(facts)
 }
@@ -460,9 +463,10 @@ pub fn scan(cx: &mut InferContext<'_, '_>) -> InferResult {
         }
         (_, fact) => fact,
     };
+    let counters = Counters::of(cx.symbols(), &all.carried, None, mark);
     let mut facts = Vec::new();
     for value in &all.carried {
-        let fact = last(cx, value, Some(count), mark);
+        let fact = last(cx, value, Some(count), &counters, mark);
         facts.push(with_batch(fact));
     }
     for (index, fact) in all.outputs[carried..].iter().enumerate() {

@@ -183,13 +183,13 @@ pub fn repeat(cx: &mut InferContext<'_, '_>) -> InferResult {
         }
         first_run(cx, inputs)?;
     }
+    let counters = Counters::of(cx.symbols(), &runs.carried, number, mark);
     let count = match (enters, goes_on, most) {
         (Some(false), ..) => Some(Dim::ZERO),
         (Some(true), Some(true), Some(most)) => Some(most),
         (Some(true), Some(false), Some(most)) => Some(cx.min(most, Dim::ONE)),
         _ if most.is_none() && !unlimited => None,
         _ => {
-            let counters = Counters::of(cx.symbols(), &runs.carried, number, mark);
             let goes_on = ports.condition.and_then(|output| truth_dim(runs.outputs.get(output)?));
             number_of_iterations(cx, &counters, [condition, goes_on], most)
         }
@@ -201,7 +201,7 @@ pub fn repeat(cx: &mut InferContext<'_, '_>) -> InferResult {
     for port in &ports.outputs {
         let carried = outputs.iter().position(|&output| output == port.inner);
         let fact = match (port.slices, carried) {
-            (None, Some(at)) => last(cx, &runs.carried[at], count, mark),
+            (None, Some(at)) => last(cx, &runs.carried[at], count, &counters, mark),
             (slices, _) => {
                 let one = outside(cx, &runs.outputs[port.inner], mark);
                 slices.map_or(Ok(one.clone()), |slices| joined(cx, &one, shown, slices.axis))?
