@@ -660,6 +660,12 @@ fn conditions_have_their_reasons() {
         &["n broadcasts with m (node \"make y\" (Add))", "k broadcasts with l (node \"make y\" (Add))"],
     );
     held("window", &["h"], &["h >= 3 (node \"make y\" (Conv))"]);
+    let row = |text: &str, loop_of: &str| {
+        format!("{text} (node \"make {loop_of}\".body/node \"make row\" (Gather))")
+    };
+    let counted = ["m - 3*((n + 1)//3) + 1 >= 0", "m >= 2 if n >= 2"].map(|text| row(text, "end"));
+    held("counted", &["n", "m"], &counted.each_ref().map(|of| &**of));
+    held("iterations", &["n", "m"], &[&*row("m >= n", "rows")]);
     held("halves", &["n"], &["n == 8 (node \"make y\" (Split))"]);
     held("positional", &["batch", "seq"], &["seq <= 16 (node \"make y\" (Add))"]);
     held("last", &["batch", "seq"], &[]);

@@ -2,12 +2,13 @@
 //! as `i < n` or `i != n` where the body computes `i + k`; and what it makes of such numbers and of
 //! their sums.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use gradus_core::DType;
 
 use crate::control_flow::infer::Carried;
-use crate::dim::{Bounds, Dim, Symbols};
+use crate::dim::{Bounds, Condition, Dim, Relation, Symbols};
 use crate::fact::{Dims, Elements, Fact, TensorFact};
 use crate::infer::InferContext;
 
@@ -76,6 +77,57 @@ impl Counters {
         let (at_first, grows) = self.line(symbols, by)?;
         let all = symbols.series(at_first, grows, runs)?;
         symbols.add(first, all)
+    }
+
+    /// Conditions that hold if and only if one holds in every iteration of some: of the first and of
+    /// the last, where it compares numbers that every iteration changes by the same.
+    fn of_all(&self, symbols: &mut Symbols, condition: &Condition, count: Dim) -> Option<Vec<Condition>> {
+        let Condition { left, relation, right } = *condition;
+        if !symbols.is_newer(left, self.mark) && !symbols.is_newer(right, self.mark) {
+            return Some(vec![*condition]);
+        }
+        if matches!(relation, Relation::NotEqual | Relation::Broadcast) {
+            return None;
+        }
+        let apart = symbols.subtract(left, right)?;
+        let (first, by) = self.line(symbols, apart)?;
+        let steps = symbols.subtract(count, Dim::ONE)?;
+        let change = symbols.multiply(by, steps)?;
+        let last = symbols.add(first, change)?;
+        Some(vec![first, last].into_iter().map(|apart| Condition::new(apart, relation, Dim::ZERO)).collect())
+    }
+
+    /// Says of all iterations what the body noted of any, under the guard that there is one: their
+    /// number is `count`, if that is known, and at most `limit`.
+    pub fn settle(
+        &self,
+        cx: &mut InferContext<'_, '_>,
+        noted: Range<usize>,
+        runs: Option<Condition>,
+        [count, limit]: [Option<Dim>; 2],
+    ) {
+        let mark = self.mark;
+        let is_own = |symbols: &Symbols, of: &Condition| {
+            symbols.is_newer(of.left, mark) || symbols.is_newer(of.right, mark)
+        };
+        let mut guarded = |symbols: &mut Symbols, guard: &Condition| {
+            if runs == Some(*guard) {
+                let one = Condition::new(count.or(limit)?, Relation::AtLeast, Dim::ONE);
+                return Some(symbols.shortest(one));
+            }
+            (!is_own(symbols, guard)).then_some(*guard)
+        };
+        let never = runs.and_then(|runs| cx.symbols().opposite(&runs));
+        let mut holds = |symbols: &mut Symbols, condition: &Condition| {
+            if never == Some(*condition) {
+                return Some(vec![Condition::new(count.or(limit)?, Relation::AtMost, Dim::ZERO)]);
+            }
+            match count {
+                Some(count) => self.of_all(symbols, condition, count),
+                None => (!is_own(symbols, condition)).then(|| vec![*condition]),
+            }
+        };
+        cx.settle(noted, false, &mut guarded, &mut holds);
     }
 
     /// The elements of a number of each iteration, in their order.
