@@ -126,7 +126,11 @@ fn conditions_hold_where_those_of_the_library_do() {
         let inference = model.infer(&options).unwrap();
         let symbols: Vec<_> = data["symbols"].as_array().unwrap().iter().collect();
         for _ in 0..50 {
-            let sizes: Vec<_> = symbols.iter().map(|_| random.i64(0..1 << random.u8(1..30))).collect();
+            let mut size = || {
+                let bits = random.u8(1..30);
+                random.i64(0..1 << bits)
+            };
+            let sizes: Vec<_> = symbols.iter().map(|_| size()).collect();
             let values = evaluate(&data, &sizes);
             let at = |of: &str| Some(sizes[symbols.iter().position(|symbol| symbol["name"] == of)?]);
             for (told, of) in data["conditions"].as_array().unwrap().iter().zip(inference.conditions()) {

@@ -25,7 +25,7 @@ use fastrand::Rng;
 use gradus::contract::{Contract, Language, OutputSize};
 use gradus::dim::Symbols;
 use gradus::graph::{Content, DeclaredDim, Type};
-use gradus::infer::{InferOptions, InputFact};
+use gradus::infer::{InferOptions, InputFact, Why};
 use gradus::{DType, Dim, Model, Number, RunOptions, Shape, Tensor, Value};
 use graphs::{Needs, graphs};
 
@@ -864,9 +864,14 @@ fn corpus_contracts_equal_inference() {
     let corpus = std::env::var_os("GRADUS_CORPUS").expect("GRADUS_CORPUS names a folder of models");
     let mut rng = Rng::with_seed(3);
     let (mut of, mut wrong, mut exact, mut all) = (Vec::new(), Vec::new(), 0, 0);
+    let (mut needed_all, mut not_followed) = (0, 0);
     for path in models(Path::new(&corpus), &["onnx", "xml"]) {
         let Ok(model) = Model::open(&path) else { continue };
         let Ok(contract) = model.contract(&InferOptions::default()) else { continue };
+        let inference = model.infer(&InferOptions::default()).unwrap();
+        let needed = inference.conditions().iter().filter(|of| of.why != Why::Declared);
+        needed_all += needed.clone().count();
+        not_followed += needed.filter(|of| of.relation.is_none() && of.elements.is_none()).count();
         let outputs = contract.outputs().iter().filter_map(|output| output.shape.as_ref());
         exact += outputs.clone().flatten().filter(|size| matches!(size, OutputSize::Exact(_))).count();
         all += outputs.flatten().count();
@@ -880,7 +885,7 @@ fn corpus_contracts_equal_inference() {
     let (accepted, refused) = compare("corpus", &of, &[Language::C, Language::Python]);
     println!(
         "{} models, {accepted} accepted and {refused} refused sizes, {exact} of {all} sizes of outputs exact, {} models \
-         decided in full",
+         decided in full, {not_followed} of {needed_all} conditions not followed",
         of.len(),
         of.iter().filter(|(_, contract, _)| contract.unchecked().is_empty()).count()
     );
