@@ -22,7 +22,7 @@ use common::folder::models;
 use common::sketch::{Sketch, tensor_type};
 use conditional::conditional;
 use fastrand::Rng;
-use gradus::contract::{Contract, Language, OutputSize};
+use gradus::contract::{Contract, ContractCondition, Language, OutputSize};
 use gradus::dim::Symbols;
 use gradus::graph::{Content, DeclaredDim, Type};
 use gradus::infer::{InferOptions, InputFact, Why};
@@ -817,7 +817,7 @@ fn elements_that_choose_branches_are_arguments() {
         assert!(texts.contains(&text), "{text}: {texts:?}");
     }
     assert_eq!((texts.len(), contract.unchecked()), (wanted.len(), &[][..]));
-    let sets: Vec<_> = contract.of_elements().iter().filter_map(|of| of.among()).collect();
+    let sets: Vec<_> = contract.of_elements().iter().filter_map(ContractCondition::among).collect();
     assert_eq!(sets, [[8000, 16000]]);
     // Random inputs are drawn from the set, where its branch is chosen.
     let inference = model.infer(&InferOptions::default()).unwrap();
