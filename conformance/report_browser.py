@@ -515,6 +515,12 @@ def use_conditions(report: Report) -> None:
         marked = [index for index, row in enumerate(rows) if "bad" in (row.get_attribute("class") or "")]
         same(marked, wanted[: len(rows)], "marked conditions")
         same(report.page.locator("#violations li").count(), min(len(wanted), 5) + (len(wanted) > 5), "listed conditions")
+        fields = report.page.locator(".size.bad").all()
+        check(not fields or wanted, "a size is marked where all conditions hold")
+        for field in fields:
+            told = (field.get_attribute("title") or "").splitlines()
+            texts = {f"does not run: expected {data['conditions'][index]['text']}" for index in wanted}
+            check(bool(told) and texts.issuperset(told), f"a size is marked with {told}")
     for condition in data["conditions"]:
         if condition is None or not re.fullmatch(r"\w+ <= \d+", condition["text"]):
             continue
@@ -523,6 +529,9 @@ def use_conditions(report: Report) -> None:
         if int(symbol.get("max", bound)) >= int(bound) + ("max" in symbol):
             set_sizes(report, data, {name: int(bound) + 1})
             check(condition["text"] in report.text("#violations"), f"{condition['text']} is not told")
+            index = data["symbols"].index(symbol)
+            marked = report.page.locator(f".size.bad:has(#size-{index})").get_attribute("title")
+            check(condition["text"] in (marked or ""), f"{name} is not marked where {condition['text']} fails")
             set_sizes(report, data, {name: max(int(symbol.get("min", 0)), 1)})
             check(condition["text"] not in report.text("#violations"), f"{condition['text']} is told where it holds")
 

@@ -421,3 +421,31 @@ fn dimensions_are_written_in_a_dialect() {
     assert!(onnx.contains("h//2") && !onnx.contains("floor"), "{onnx}");
     assert!(shown(&["--dims", "onnx", "--json"]).contains("\"h//2\""));
 }
+
+/// A written model takes the sizes that were given, in the place of those that it declared; with
+/// sizes that no run takes, nothing is written, and the condition is told.
+#[test]
+fn models_are_written_that_take_what_is_given_or_refused_with_the_condition() {
+    let folder = folder("written");
+    let to = folder.join("out.onnx");
+    let out = to.to_str().unwrap();
+    let about = |file: &str, more: &[&str]| {
+        let run = gradus(&[&["infer", file], more].concat()).assert();
+        let output = run.get_output();
+        let text = [&output.stdout[..], &output.stderr].concat();
+        (output.status.code(), String::from_utf8_lossy(&text).into_owned())
+    };
+    for (file, given, condition) in [
+        ("heads", &["--input-shape", "x=2,128,9"][..], "number of elements is 2304, expected 2048"),
+        ("baked", &["--dim", "batch=2"], "number of elements is 256, expected 128"),
+        ("embedding", &["--dim", "batch=2", "--dim", "seq=65"], "index 64 is out of range for size 64"),
+    ] {
+        let (code, text) = about(&format!("examples/{file}.onnx"), &[given, &["-o", out]].concat());
+        assert!(code == Some(1) && text.contains(condition) && !to.exists(), "{given:?}: {text}");
+    }
+    let (code, text) = about("examples/heads.onnx", &["--input-shape", "x=2,128,8", "-o", out]);
+    assert!(code == Some(0), "{text}");
+    let (_, text) = about(out, &["--all"]);
+    assert!(text.contains("[2, 128, 8]"), "{text}");
+    std::fs::remove_dir_all(folder).unwrap();
+}

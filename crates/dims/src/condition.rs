@@ -67,6 +67,34 @@ impl Condition {
         Condition { left, relation, right }
     }
 
+    /// The numbers one of which its first expression must be, where guards under which it applies
+    /// are that it is none of the others; and the guards that are left.
+    ///
+    /// ```
+    /// let mut symbols = gradus_dims::Symbols::default();
+    /// let [is, not, of_c] = ["sr == 8000", "sr != 16000", "c == 0"].map(|text| symbols.parse_condition(text).unwrap());
+    /// assert_eq!(is.among(&[of_c, not]), Some((vec![8000, 16000], vec![of_c])));
+    /// ```
+    pub fn among(&self, guards: &[Condition]) -> Option<(Vec<i64>, Vec<Condition>)> {
+        let Condition { left, relation: Relation::Equal, right: Dim::Known(number) } = *self else {
+            return None;
+        };
+        let (mut numbers, mut others) = (vec![number], Vec::new());
+        for guard in guards {
+            match *guard {
+                Condition { left: of, relation: Relation::NotEqual, right: Dim::Known(other) }
+                    if of == left =>
+                {
+                    numbers.push(other);
+                }
+                _ => others.push(*guard),
+            }
+        }
+        numbers.sort_unstable();
+        numbers.dedup();
+        (numbers.len() > 1).then_some((numbers, others))
+    }
+
     /// The bounds that it gives its first expression, where the second is a number.
     pub fn bounds(&self) -> Option<Bounds> {
         let number = self.right.known()?;
@@ -122,6 +150,20 @@ impl Symbols {
             _ => return format!("{} {relation} {}", self.print(left), self.print(right)),
         };
         format!("{name}({}, {})", self.print(left), self.print(right))
+    }
+
+    /// A condition and those under which it applies, as text: `k == 6 if n >= 2`, or
+    /// `sr in {8000, 16000}` for `sr == 8000 if sr != 16000`.
+    pub fn print_guarded(&self, condition: &Condition, guards: &[Condition]) -> String {
+        let (text, guards) = match condition.among(guards) {
+            Some((numbers, others)) => {
+                let numbers: Vec<_> = numbers.iter().map(i64::to_string).collect();
+                (format!("{} in {{{}}}", self.print(condition.left), numbers.join(", ")), others)
+            }
+            None => (self.print_condition(condition), guards.to_vec()),
+        };
+        let guards: Vec<_> = guards.iter().map(|guard| self.print_condition(guard)).collect();
+        if guards.is_empty() { text } else { format!("{text} if {}", guards.join(" and ")) }
     }
 
     /// An equivalent condition in its shortest form: `N == 1` for `144*N == 144`, and `h >= 3` for

@@ -303,6 +303,28 @@ impl Symbols {
         dims.into_iter().try_fold(Dim::ZERO, |total, dim| self.add(total, dim))
     }
 
+    /// The sum of `count` numbers of which the first is known, and how much larger each next is.
+    ///
+    /// ```
+    /// use gradus_dims::{Dim, Symbols};
+    /// let mut symbols = Symbols::default();
+    /// let n = symbols.parse("n")?;
+    /// let total = symbols.series(Dim::ONE, Dim::ONE, n).unwrap();
+    /// assert_eq!(symbols.evaluate(total, &|_| Some(100)), Some(5050));
+    /// # Ok::<(), gradus_core::Error>(())
+    /// ```
+    pub fn series(&mut self, first: Dim, step: Dim, count: Dim) -> Option<Dim> {
+        let firsts = self.multiply(first, count)?;
+        if step == Dim::ZERO {
+            return Some(firsts);
+        }
+        let before = self.subtract(count, Dim::ONE)?;
+        let twice = self.multiply(count, before)?;
+        let steps = self.floor_divide(twice, Dim::Known(2))?;
+        let steps = self.multiply(step, steps)?;
+        self.add(firsts, steps)
+    }
+
     /// The quotient, rounded toward negative infinity.
     pub fn floor_divide(&mut self, a: Dim, b: Dim) -> Option<Dim> {
         match (a, b) {

@@ -291,7 +291,8 @@ impl Model {
                 Ok::<_, PyErr>((of.input.clone(), min?, max?))
             };
             let elements = of.elements.as_ref().map(range).transpose()?;
-            Ok::<_, PyErr>((&of.text, &of.node, of.why.name(), of.relation.is_some(), when(of), elements))
+            let decided = of.relation.is_some();
+            Ok::<_, PyErr>((&of.text, &of.node, of.why.name(), decided, when(of), elements, of.among()))
         });
         let conditions = conditions.collect::<PyResult<Vec<_>>>()?;
         found.set_item("conditions", conditions)?;

@@ -112,6 +112,46 @@ fn compare(model: &Model, name: &str) -> usize {
     compared
 }
 
+/// The page marks the sizes with which a condition does not hold: its relations are those of
+/// inference, at all sizes.
+#[test]
+fn conditions_hold_where_those_of_the_library_do() {
+    let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
+    let mut random = fastrand::Rng::with_seed(2);
+    let (mut held, mut failed) = (0, 0);
+    for name in ["heads.onnx", "positions.onnx", "embedding.onnx", "baked.onnx", "loop.onnx"] {
+        let model = Model::open(format!("{examples}/{name}")).unwrap();
+        let options = InferOptions::default();
+        let data = data(&gradus_report::report(&model, name, &options).unwrap().html);
+        let inference = model.infer(&options).unwrap();
+        let symbols: Vec<_> = data["symbols"].as_array().unwrap().iter().collect();
+        for _ in 0..50 {
+            let mut size = || {
+                let bits = random.u8(1..30);
+                random.i64(0..1 << bits)
+            };
+            let sizes: Vec<_> = symbols.iter().map(|_| size()).collect();
+            let values = evaluate(&data, &sizes);
+            let at = |of: &str| Some(sizes[symbols.iter().position(|symbol| symbol["name"] == of)?]);
+            for (told, of) in data["conditions"].as_array().unwrap().iter().zip(inference.conditions()) {
+                let Some(relation) = of.relation else { continue };
+                let side = |side: &str| values[usize::try_from(integer(&told["holds"][side])).unwrap()];
+                let (left, right) = (side("left").unwrap(), side("right").unwrap());
+                let is = |dim| i128::from(inference.symbols().evaluate(dim, &at).unwrap());
+                assert_eq!((left, right), (is(relation.left), is(relation.right)), "{name}: {}", of.text);
+                assert_eq!(
+                    (told["holds"]["relation"].as_str(), told["text"].as_str()),
+                    (Some(relation.relation.symbol()), Some(&*of.text))
+                );
+                let [left, right] = [left, right].map(|number| i64::try_from(number).unwrap());
+                let count = if relation.relation.holds(left, right) { &mut held } else { &mut failed };
+                *count += 1;
+            }
+        }
+    }
+    assert!(held > 20 && failed > 20, "{held} {failed}");
+}
+
 /// A model of one node `Abs` whose names are that text.
 fn named(name: &str, operator: &str) -> Model {
     let mut graph = Builder::new(name);

@@ -16,6 +16,8 @@ struct MissingInput {
     sizes: Option<Vec<Result<i64, String>>>,
     /// The smallest and the largest number that its elements may be, such as rows of a table.
     elements: Option<(i64, i64)>,
+    /// A value with which conditions of its elements hold, such as one that chooses a branch.
+    chosen: Option<Value>,
 }
 
 impl MissingInput {
@@ -60,14 +62,14 @@ pub(super) fn complete(
         return Ok(());
     }
     let dims = random.map_or(&[][..], |random| random.dims);
-    let missing = missing_inputs(model, names, inputs, dims);
+    let missing = missing_inputs(model, names, inputs, dims, random.map_or(0, |random| random.seed));
     let Some(RandomInputs { seed, .. }) = random else {
         // A run says what is wrong with the inputs that are given.
         return missing.map_or(Ok(()), |missing| Err(listed(model, &missing)));
     };
     let missing = missing?;
-    for (input, index) in missing.into_iter().zip(u64_of(inputs.len())..) {
-        let made = made(&input, stream(seed, index), limits)?;
+    for (mut input, index) in missing.into_iter().zip(u64_of(inputs.len())..) {
+        let made = input.chosen.take().map_or_else(|| made(&input, stream(seed, index), limits), Ok)?;
         inputs.insert(input.name, made);
     }
     Ok(())
@@ -79,13 +81,15 @@ fn missing_inputs(
     names: Vec<String>,
     inputs: &HashMap<String, Value>,
     dims: &[String],
+    seed: u64,
 ) -> Result<Vec<MissingInput>> {
     let mut options = InferOptions::default();
     options.sizes.dims = given::numbers(dims)?;
     options.sizes.inputs =
         inputs.iter().map(|(name, value)| (name.clone(), InputFact::Value(value.clone()))).collect();
     let inference = model.infer(&options)?;
-    let of = |name: String| {
+    let mut chosen: HashMap<_, _> = model.chosen_inputs(&inference, seed)?.into_iter().collect();
+    let mut of = |name: String| {
         let fact = inference.fact(model.input(&name)?).as_tensor();
         let size = |&dim: &gradus::Dim| dim.known().ok_or_else(|| inference.symbols().print(dim).to_string());
         let sizes = fact.and_then(|fact| fact.dims.as_deref()).map(|dims| dims.iter().map(size).collect());
@@ -95,9 +99,10 @@ fn missing_inputs(
         // Numbers below zero count from the end, of which a run needs none.
         let elements = known.reduce(|(a, b), (min, max)| (a.max(min), b.min(max)));
         let elements = elements.map(|(min, max)| (min.max(0), max)).filter(|(min, max)| min <= max);
-        Ok(MissingInput { dtype: fact.and_then(|fact| fact.dtype), sizes, elements, name })
+        let chosen = chosen.remove(&name);
+        Ok(MissingInput { dtype: fact.and_then(|fact| fact.dtype), sizes, elements, chosen, name })
     };
-    names.into_iter().map(of).collect()
+    names.into_iter().map(&mut of).collect()
 }
 
 /// The error of inputs that are not given.

@@ -1,10 +1,12 @@
 //! Conditions that a pass notes: what nodes check, what is taken for granted, and where it applies.
 
-use super::pass::Pass;
+use std::ops::Range;
+
 use gradus_core::Kind;
 
+use super::pass::Pass;
 use super::remarks::{ElementRange, ModelCondition, Problem, When, Why};
-use crate::dim::{Condition, Dim, Relation};
+use crate::dim::{Condition, Dim, Relation, Symbols};
 
 impl Pass<'_> {
     /// Assumes a condition, without which a run fails or Gradus tells wrong facts: of a graph that
@@ -51,9 +53,58 @@ impl Pass<'_> {
 
     fn note_condition(&mut self, condition: Condition, when: When, (why, rests): (Why, bool), node: String) {
         let relation = Some(condition).filter(|_| when != When::Perhaps);
-        let text = when.after(self.shared.symbols.print_condition(&condition), &self.shared.symbols);
+        let text = when.text(&condition, &self.shared.symbols);
         let noted = ModelCondition::of_node(text, node, when);
         self.conditions.push(ModelCondition { relation, why, rests, ..noted });
+    }
+
+    /// Replaces the conditions of some indices, which a body of many iterations noted, by what is
+    /// said of all its iterations: `guarded` says it of a guard, and `holds` of a relation. Others
+    /// are left out where each iteration was visited, and are not decided where none was.
+    pub fn settle(
+        &mut self,
+        noted: Range<usize>,
+        each_visited: bool,
+        guarded: &mut dyn FnMut(&mut Symbols, &Condition) -> Option<Condition>,
+        holds: &mut dyn FnMut(&mut Symbols, &Condition) -> Option<Vec<Condition>>,
+    ) {
+        let later = self.conditions.split_off(noted.end);
+        for of in self.conditions.split_off(noted.start) {
+            let Some(guards) = of.when.guards().filter(|_| of.why != Why::Declared) else {
+                self.conditions.push(of);
+                continue;
+            };
+            let around: Vec<_> = self.shared.guards.iter().copied().flatten().collect();
+            let inner = guards.iter().filter(|guard| !around.contains(guard));
+            let symbols = &mut self.shared.symbols;
+            let guards: Option<Vec<_>> = inner.map(|guard| guarded(symbols, guard)).collect();
+            let all = of.relation.map(|relation| holds(symbols, &relation));
+            if let Some(relation) = of.relation {
+                self.shared.required.remove(&(of.when.clone(), relation));
+            }
+            match (guards, all) {
+                (Some(guards), Some(Some(all))) => {
+                    let depth = self.shared.guards.len();
+                    self.shared.guards.extend(guards.into_iter().map(Some));
+                    for condition in all {
+                        self.require(condition, of.why, || of.node.clone());
+                    }
+                    self.shared.guards.truncate(depth);
+                }
+                (Some(guards), None) => {
+                    let all = around.into_iter().chain(guards).collect::<Vec<_>>();
+                    let when = if all.is_empty() { When::Always } else { When::If(all.into()) };
+                    self.conditions.push(ModelCondition { when, ..of });
+                }
+                _ if each_visited => {}
+                _ => {
+                    let text = of.relation.map(|of| When::Perhaps.text(&of, &self.shared.symbols));
+                    let text = text.unwrap_or_else(|| of.text.clone());
+                    self.conditions.push(ModelCondition { text, relation: None, when: When::Perhaps, ..of });
+                }
+            }
+        }
+        self.conditions.extend(later);
     }
 
     /// The runs in which a check of the present node applies, by the graphs around it.

@@ -77,11 +77,10 @@ impl When {
     }
 
     /// The text of a condition, and of the relations under which it applies.
-    pub(super) fn after(&self, text: String, symbols: &Symbols) -> String {
-        match self.texts(symbols) {
-            Some(all) if all.is_empty() => text,
-            Some(all) => format!("{text} if {}", all.join(" and ")),
-            None => format!("{text} if the node runs"),
+    pub(super) fn text(&self, condition: &Condition, symbols: &Symbols) -> String {
+        match self.guards() {
+            Some(guards) => symbols.print_guarded(condition, guards),
+            None => format!("{} if the node runs", symbols.print_condition(condition)),
         }
     }
 }
@@ -138,7 +137,13 @@ impl ModelCondition {
     /// Writes the text of a relation, as its symbols are named now.
     pub(super) fn print(&mut self, symbols: &Symbols) {
         let Some(relation) = &self.relation else { return };
-        self.text = self.when.after(symbols.print_condition(relation), symbols);
+        self.text = self.when.text(relation, symbols);
+    }
+
+    /// The numbers one of which the first expression of the relation must be, if it says that of
+    /// two or more: `sr in {8000, 16000}`.
+    pub fn among(&self) -> Option<Vec<i64>> {
+        Some(self.relation?.among(self.when.guards()?)?.0)
     }
 
     /// Returns true if it must hold in every run that succeeds.

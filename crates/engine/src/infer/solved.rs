@@ -92,6 +92,8 @@ impl Inference {
                     let holds = every.contains(guard) || self.symbols.always_holds(guard);
                     !holds && !self.holds_without(guard, relation, limits)
                 });
+                let of_number = open.clone();
+                open.retain(|guard| !of_number.iter().any(|other| is_told_by(guard, other)));
                 of.when = if open.is_empty() { When::Always } else { When::If(open.into()) };
             }
             if of.why != Why::Declared {
@@ -185,6 +187,13 @@ impl Taken {
     fn is_about(&self, symbols: &Symbols, condition: &Condition) -> bool {
         self.0.iter().any(|taken| shares_symbols(symbols, taken, condition))
     }
+}
+
+/// Returns true if a guard says that an expression is not a number, and another which it is.
+fn is_told_by(guard: &Condition, other: &Condition) -> bool {
+    let is = |relation, of: &Condition| of.right.known().filter(|_| of.relation == relation);
+    guard.left == other.left
+        && is(Relation::NotEqual, guard).zip(is(Relation::Equal, other)).is_some_and(|(not, is)| not != is)
 }
 
 /// Returns true if two conditions are about one symbol.

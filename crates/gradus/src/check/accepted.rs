@@ -83,9 +83,19 @@ impl Accepted {
         Some((value(min)?, value(max)?)).filter(|(min, max)| min <= max)
     }
 
-    /// Names of symbols that are elements of inputs, and decide conditions.
-    pub(crate) fn names_of_elements(&self) -> &[String] {
-        &self.of_elements
+    /// Adds numbers for the elements of inputs that decide conditions, and meets these with them: 0,
+    /// 1, or a number that a condition compares the element with, such as one that chooses a branch.
+    pub(crate) fn draw_elements(&self, random: &mut fastrand::Rng, numbers: &mut HashMap<String, i64>) {
+        for name in &self.of_elements {
+            let all = self.conditions.iter().flat_map(|(guards, relation)| guards.iter().chain([relation]));
+            let is_it = |of: &&Condition| {
+                self.symbols.as_symbol(of.left).is_some_and(|symbol| *symbol.name == **name)
+            };
+            let compared = all.filter(is_it).filter_map(|of| of.right.known());
+            let all: Vec<_> = compared.chain([0, 1]).collect();
+            numbers.insert(name.clone(), all[random.usize(..all.len())]);
+        }
+        self.meet(numbers, &|name| self.of_elements.iter().any(|of| of == name));
     }
 
     /// Changes numbers that may be others until all conditions hold: each time one number, to the

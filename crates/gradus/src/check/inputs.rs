@@ -61,9 +61,7 @@ impl Model {
         let open: Vec<_> = open.filter_map(|name| dims.get(&name).map(|&size| (name, size))).collect();
         let sizes = label(&planned.sizes, &open);
         let mut numbers = dims;
-        let of_elements = accepted.names_of_elements();
-        numbers.extend(of_elements.iter().map(|name| (name.clone(), random.i64(0..2))));
-        accepted.meet(&mut numbers, &|name| of_elements.iter().any(|of| of == name));
+        accepted.draw_elements(random, &mut numbers);
         let mut maker = Maker { random, extreme: planned.extreme, limits, bytes: 0 };
         let value = |&id| {
             let info = graph.value(id);
@@ -83,6 +81,22 @@ impl Model {
             Ok((info.name.to_string(), value))
         };
         ids.map(value).collect::<Result<_>>().map(|inputs| Some((inputs, sizes)))
+    }
+
+    /// Random values of the small inputs whose elements decide conditions, by name: such as a sample
+    /// rate that chooses a branch. The conditions that inference found of them hold, as far as it
+    /// knows the sizes.
+    ///
+    /// # Errors
+    /// An error if a value is not one of the element type that the input declares.
+    pub fn chosen_inputs(&self, inference: &Inference, seed: u64) -> Result<Vec<(String, Value)>> {
+        let mut numbers = HashMap::new();
+        Accepted::of(inference).draw_elements(&mut fastrand::Rng::with_seed(seed), &mut numbers);
+        let of = |id: &ValueId| {
+            let value = chosen(inference.fact(*id), inference, &numbers)?;
+            Some(value.map(|value| (self.graph().value(*id).name.to_string(), value)))
+        };
+        self.graph().inputs().iter().filter_map(of).collect()
     }
 }
 

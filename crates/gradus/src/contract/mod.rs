@@ -126,6 +126,12 @@ pub struct ContractOutput {
 }
 
 impl ContractCondition {
+    /// The numbers one of which the first expression of the relation must be, if it says that of
+    /// two or more.
+    pub fn among(&self) -> Option<Vec<i64>> {
+        Some(self.condition.among(&self.when)?.0)
+    }
+
     /// The expressions of the relation, and of those under which it must hold.
     fn sides(&self) -> impl Iterator<Item = Dim> + '_ {
         [&self.condition].into_iter().chain(&self.when).flat_map(|of| [of.left, of.right])

@@ -19,6 +19,29 @@ fn grid() -> Sketch {
         )
 }
 
+/// A loop that looks up a row of a table in each of its iterations: at a counter that `x` limits, or
+/// at the index of the iteration.
+fn looked_up(by_counter: bool) -> Model {
+    let body = if by_counter {
+        "i: int64[]; row = Gather(table, i); next = Add(i, step); go = Less(next, limit);
+         return go: bool[]; return next: int64[]"
+    } else {
+        "row = Gather(table, iteration); go = Identity(went); return go: bool[]"
+    };
+    let body = format!("iteration: int64[]; went: bool[]; {body}; return row: float32[2]");
+    let body = vec![("body", Sketch::nested().text(&body).graph())];
+    let sketch = Sketch::of(
+        "x: float32[n]; table: float32[m, 2]; limit = Size(x); start = 1; step = 3;
+         enters = Less(start, limit)",
+    );
+    let sketch = if by_counter {
+        sketch.with("Loop", &["", "enters", "start"], &["end", "rows"], body)
+    } else {
+        sketch.with("Loop", &["limit", ""], &["rows"], body)
+    };
+    sketch.output("rows", DType::F32, &["?"; 2]).model()
+}
+
 /// Models whose nodes have conditions on sizes.
 #[expect(clippy::too_many_lines, reason = "a table of cases")]
 pub fn conditional() -> Vec<(&'static str, Model)> {
@@ -57,6 +80,8 @@ pub fn conditional() -> Vec<(&'static str, Model)> {
                 .text("y = Conv(x, w, strides=[2]); return y: float32[?, ?, ?]")
                 .model(),
         ),
+        ("counted", looked_up(true)),
+        ("iterations", looked_up(false)),
         ("found", Sketch::of("x: float32[n, m]; y = NonZero(x); return y: int64[?, ?]").model()),
         (
             "halves",

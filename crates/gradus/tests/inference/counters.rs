@@ -200,3 +200,71 @@ fn counters_that_differ_from_a_limit_tell_the_number_of_iterations() {
     }
     assert!(alone > 200 && told > alone + 100, "{told} {alone}");
 }
+
+/// A model whose outputs are as long as sums of the counter `start`, `start + step`, … below the
+/// size of the input: carried by a loop, of its rows, and of a range.
+fn sums(start: i64, step: i64, [exclusive, reverse]: [bool; 2]) -> Model {
+    let body = Sketch::nested().text(
+        "iteration: int64[]; went: bool[]; i: int64[]; total: int64[]; sum = Add(total, i); next = Add(i, step);
+         go = Less(next, limit); row = Identity(i);
+         return go: bool[]; return next: int64[]; return sum: int64[]; return row: int64[]",
+    );
+    let ints = [("start", start), ("step", step), ("zero", 0), ("one", 1)];
+    let sketch = ints.into_iter().fold(Sketch::of("x: float32[n]"), |sketch, (name, value)| {
+        sketch.constant(name, Tensor::scalar(value))
+    });
+    let sketch = sketch.text("limit = Size(x); enters = Less(start, limit)").with(
+        "Loop",
+        &["", "enters", "start", "zero"],
+        &["end", "total", "rows"],
+        vec![("body", body.graph())],
+    );
+    let flag = |holds: bool| gradus::graph::Content::Int(holds.into());
+    let ends = vec![("exclusive", flag(exclusive)), ("reverse", flag(reverse))];
+    let two = Tensor::from_vec(Shape::new(vec![1]).unwrap(), vec![2i64]).unwrap();
+    let two = gradus::graph::Content::Tensor(two.into());
+    let keep = || vec![("keepdims", flag(false))];
+    let sketch = sketch
+        .text("shape = Shape(x); range = Range(start, limit, step); pair = Concat(shape, shape, axis=0)")
+        .with("ConstantOfShape", &["shape"], &["twos"], vec![("value", two)])
+        .with("CumSum", &["range", "zero"], &["of range"], ends.clone())
+        .with("CumSum", &["twos", "zero"], &["of twos"], ends.clone())
+        .with("CumSum", &["pair", "zero"], &["of pair"], ends)
+        .with("ReduceSum", &["rows"], &["of rows"], keep())
+        .with("ReduceMax", &["of range"], &["largest"], keep())
+        .with("ReduceMax", &["of pair"], &["longer"], keep())
+        .with("ReduceSum", &["of twos"], &["all twos"], keep());
+    let totals = ["total", "of rows", "largest", "longer", "all twos"];
+    totals
+        .into_iter()
+        .enumerate()
+        .fold(sketch, |sketch, (at, total)| {
+            let [least, output] = ["least", "y"].map(|name| format!("{name}{at}"));
+            let sketch = sketch.node("Max", &[total, "zero"], &[&least]);
+            sketch.node("Range", &["zero", &least, "one"], &[&output]).output(&output, DType::I64, &[""])
+        })
+        .model()
+}
+
+#[test]
+fn sums_of_counters_and_of_ranges_are_expressions_of_sizes() {
+    for (start, step) in [(0, 1), (3, 2), (1, 3), (-4, 3)] {
+        for ends in [[false, false], [true, false], [false, true], [true, true]] {
+            let model = sums(start, step, ends);
+            let converted = model.convert(Standard::OpenVino, &ConvertOptions::default()).unwrap().model;
+            for n in [4, 5, 8, 13] {
+                let x = Tensor::zeros(DType::F32, Shape::new(vec![n]).unwrap()).unwrap();
+                let outputs = model.run([("x", x)]).unwrap();
+                let size = |value: &Value| i64::try_from(value.tensor().unwrap().shape().dims()[0]).unwrap();
+                let mut wanted: Vec<_> = outputs.iter().map(|(_, value)| Some(size(value))).collect();
+                // Sums of a range that begins below zero fall and rise.
+                if start < 0 {
+                    wanted[2] = None;
+                }
+                let n = i64::try_from(n).unwrap();
+                assert_eq!(inferred(&model, n), wanted, "{start} {step} {ends:?} of {n}");
+                assert_eq!(inferred(&converted, n)[0], wanted[0], "{start} {step} {ends:?} of {n} as an IR");
+            }
+        }
+    }
+}

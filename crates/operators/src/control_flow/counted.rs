@@ -1,9 +1,15 @@
 //! How often a loop runs whose condition compares numbers that every iteration changes by the same,
-//! as `i < n` or `i != n` where the body computes `i + k`.
+//! as `i < n` or `i != n` where the body computes `i + k`; and what it makes of such numbers and of
+//! their sums.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use gradus_core::DType;
 
 use crate::control_flow::infer::Carried;
-use crate::dim::{Bounds, Dim, Symbols};
-use crate::fact::{Elements, Fact, TensorFact};
+use crate::dim::{Bounds, Condition, Dim, Relation, Symbols};
+use crate::fact::{Dims, Elements, Fact, TensorFact};
 use crate::infer::InferContext;
 
 /// Numbers that every iteration changes by the same: loop-carried elements and dimensions, and the
@@ -62,6 +68,77 @@ impl Counters {
         };
         let (first, by) = (total(&self.first)?, total(&self.by)?);
         Some((symbols.add(first, rest)?, by))
+    }
+
+    /// A loop-carried number after some iterations, each of which adds the same, or a number that
+    /// every iteration changes by the same.
+    pub fn after(&self, symbols: &mut Symbols, [first, every, next]: [Dim; 3], runs: Dim) -> Option<Dim> {
+        let by = symbols.subtract(next, every)?;
+        let (at_first, grows) = self.line(symbols, by)?;
+        let all = symbols.series(at_first, grows, runs)?;
+        symbols.add(first, all)
+    }
+
+    /// Conditions that hold if and only if one holds in every iteration of some: of the first and of
+    /// the last, where it compares numbers that every iteration changes by the same.
+    fn of_all(&self, symbols: &mut Symbols, condition: &Condition, count: Dim) -> Option<Vec<Condition>> {
+        let Condition { left, relation, right } = *condition;
+        if !symbols.is_newer(left, self.mark) && !symbols.is_newer(right, self.mark) {
+            return Some(vec![*condition]);
+        }
+        if matches!(relation, Relation::NotEqual | Relation::Broadcast) {
+            return None;
+        }
+        let apart = symbols.subtract(left, right)?;
+        let (first, by) = self.line(symbols, apart)?;
+        let steps = symbols.subtract(count, Dim::ONE)?;
+        let change = symbols.multiply(by, steps)?;
+        let last = symbols.add(first, change)?;
+        Some(vec![first, last].into_iter().map(|apart| Condition::new(apart, relation, Dim::ZERO)).collect())
+    }
+
+    /// Says of all iterations what the body noted of any, under the guard that there is one: their
+    /// number is `count`, if that is known, and at most `limit`.
+    pub fn settle(
+        &self,
+        cx: &mut InferContext<'_, '_>,
+        noted: Range<usize>,
+        runs: Option<Condition>,
+        [count, limit]: [Option<Dim>; 2],
+    ) {
+        let mark = self.mark;
+        let is_own = |symbols: &Symbols, of: &Condition| {
+            symbols.is_newer(of.left, mark) || symbols.is_newer(of.right, mark)
+        };
+        let mut guarded = |symbols: &mut Symbols, guard: &Condition| {
+            if runs == Some(*guard) {
+                let one = Condition::new(count.or(limit)?, Relation::AtLeast, Dim::ONE);
+                return Some(symbols.shortest(one));
+            }
+            (!is_own(symbols, guard)).then_some(*guard)
+        };
+        let never = runs.and_then(|runs| cx.symbols().opposite(&runs));
+        let mut holds = |symbols: &mut Symbols, condition: &Condition| {
+            if never == Some(*condition) {
+                return Some(vec![Condition::new(count.or(limit)?, Relation::AtMost, Dim::ZERO)]);
+            }
+            match count {
+                Some(count) => self.of_all(symbols, condition, count),
+                None => (!is_own(symbols, condition)).then(|| vec![*condition]),
+            }
+        };
+        cx.settle(noted, false, &mut guarded, &mut holds);
+    }
+
+    /// The elements of a number of each iteration, in their order.
+    pub fn listed(&self, symbols: &mut Symbols, fact: &Fact) -> Option<Elements> {
+        let is_one = |dims: &Dims| dims.iter().all(|&dim| dim == Dim::ONE);
+        let Fact::Tensor(TensorFact { dtype: Some(DType::I64), dims: Some(dims), elements }) = fact else {
+            return None;
+        };
+        let Elements::Integers(all) = elements else { return None };
+        let number = *all.first().filter(|_| is_one(dims))?;
+        Some(Elements::Progression(Arc::new(self.line(symbols, number)?)))
     }
 
     /// The value of a number in an iteration: its minimum or maximum, where it is one.

@@ -14,6 +14,7 @@
 //! | `Scan` | carried values; scans, with the dimension of the scanned inputs |
 //! | `SequenceMap` | lists as long as the first |
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use gradus_core::DType;
@@ -22,7 +23,7 @@ use gradus_core::convert::{small_u32, usize_of_i64};
 use crate::control_flow::counted::{Counters, number_of_iterations};
 use crate::control_flow::eval::lists_of_scan;
 use crate::control_flow::loops::lead_rank;
-use crate::dim::{Bounds, Condition, Dim, Origin, Relation, Symbol};
+use crate::dim::{Bounds, Condition, Dim, Origin, Relation, Symbol, Symbols};
 use crate::errors;
 use crate::fact::{Dims, Elements, Fact, SequenceFact, TensorFact};
 use crate::indices;
@@ -88,22 +89,78 @@ pub struct Runs {
     pub carried: Vec<Carried>,
     /// All outputs of the body.
     pub outputs: Vec<Fact>,
+    /// The conditions that the body noted, by their indices.
+    pub noted: Range<usize>,
+}
+
+/// The condition that a body runs as often as a number says.
+pub fn runs_at_all(cx: &mut InferContext<'_, '_>, count: Dim) -> Condition {
+    cx.symbols().shortest(Condition::new(count, Relation::AtLeast, Dim::ONE))
+}
+
+/// The condition that a loop is in the iteration with an index: it stands for the one that there is
+/// an iteration, until [`Counters::settle`].
+pub fn in_iteration(index: Dim) -> Condition {
+    Condition::new(index, Relation::AtLeast, Dim::ZERO)
 }
 
 /// Infers a body for all its runs at once: on the inputs that are arranged around the carried
-/// values, of which these outputs are the next. With a count, it runs as often, if that is above 0.
+/// values, of which these outputs are the next. It runs under a
+/// condition, if that is known; symbols from `own` on are the loop's.
 pub fn all_runs(
     cx: &mut InferContext<'_, '_>,
     first: Vec<Fact>,
     arranged: &dyn Fn(&[Fact]) -> Vec<Fact>,
     carried: &[usize],
-    count: Option<Dim>,
+    (runs, own): (Option<Condition>, u32),
+) -> Result<Runs, InferError> {
+    let from = cx.noted();
+    let found = rounds(cx, first, arranged, carried, (runs, own));
+    if found.is_err() {
+        let noted = from..cx.noted();
+        Counters::default().settle(cx, noted, None, [None; 2]);
+    }
+    found
+}
+
+/// Leaves out conditions that a body noted, as each of its iterations is visited on its own.
+pub fn forget(cx: &mut InferContext<'_, '_>, noted: Range<usize>) {
+    cx.settle(noted, true, &mut |_, _| None, &mut |_, _| None);
+}
+
+/// Leaves out conditions of the first iteration that name its index: they are said of any with the
+/// carried values that every iteration has.
+fn keep_of_first(cx: &mut InferContext<'_, '_>, noted: Range<usize>, runs: Option<Condition>, mark: u32) {
+    let never = runs.and_then(|runs| cx.symbols().opposite(&runs));
+    let is_told = |symbols: &Symbols, of: &Condition| {
+        [runs, never].contains(&Some(*of))
+            || ![of.left, of.right].iter().any(|&dim| symbols.is_newer(dim, mark))
+    };
+    let mut guarded = |symbols: &mut Symbols, of: &Condition| is_told(symbols, of).then_some(*of);
+    let mut holds = |symbols: &mut Symbols, of: &Condition| is_told(symbols, of).then(|| vec![*of]);
+    cx.settle(noted, true, &mut guarded, &mut holds);
+}
+
+fn rounds(
+    cx: &mut InferContext<'_, '_>,
+    first: Vec<Fact>,
+    arranged: &dyn Fn(&[Fact]) -> Vec<Fact>,
+    carried: &[usize],
+    (runs, own): (Option<Condition>, u32),
 ) -> Result<Runs, InferError> {
     let mark = small_u32(cx.symbols().symbols().len());
     let mut every = first.clone();
-    let runs = count.map(|count| Condition::new(count, Relation::AtLeast, Dim::ONE));
-    let runs = runs.map(|runs| cx.symbols().shortest(runs));
-    for _ in 0..MAX_ROUNDS {
+    let from = cx.noted();
+    let mut second = from;
+    for round in 0..MAX_ROUNDS {
+        // The first round is the first iteration, and the last is any. Those between are none.
+        let now = cx.noted();
+        if round == 1 {
+            keep_of_first(cx, from..now, runs, own);
+            second = cx.noted();
+        } else if round > 1 {
+            forget(cx, second..now);
+        }
         let inputs = arranged(&every);
         let outputs = cx.inner("body", inputs, Visit::Perhaps(runs))?;
         let next = carried.iter().map(|&output| outputs.get(output).cloned()).collect::<Option<Vec<_>>>();
@@ -120,7 +177,7 @@ pub fn all_runs(
         if !changed {
             let carried = first.into_iter().zip(every).zip(next);
             let carried = carried.map(|((first, every), next)| Carried { first, every, next }).collect();
-            return Ok(Runs { carried, outputs });
+            return Ok(Runs { carried, outputs, noted: from..cx.noted() });
         }
     }
     Err(InferError::unknown("loop-carried shapes did not reach a fixed point"))
@@ -185,22 +242,21 @@ pub fn widened(cx: &mut InferContext<'_, '_>, fact: &Fact, next: &Fact, mark: u3
 }
 
 /// Facts about a carried value after the last of `runs` runs.
-pub fn last(cx: &mut InferContext<'_, '_>, carried: &Carried, runs: Option<Dim>, mark: u32) -> Fact {
+pub fn last(
+    cx: &mut InferContext<'_, '_>,
+    carried: &Carried,
+    runs: Option<Dim>,
+    counters: &Counters,
+    mark: u32,
+) -> Fact {
     let settled =
         |cx: &mut InferContext<'_, '_>, first: Option<Dim>, every: Dim, next: Option<Dim>, bounds: Bounds| {
             if !cx.symbols().is_newer(every, mark) {
                 return every;
             }
-            let grown = |cx: &mut InferContext<'_, '_>| {
-                let (first, next, runs) = (first?, next?, runs?);
-                let by = cx.symbols().subtract(next, every)?;
-                if cx.symbols().is_newer(by, mark) {
-                    return None;
-                }
-                let all = cx.symbols().multiply(by, runs)?;
-                cx.symbols().add(first, all)
-            };
-            grown(cx).unwrap_or_else(|| cx.data("number of iterations and loop-carried values", bounds))
+            let all = first.zip(next).zip(runs);
+            all.and_then(|((first, next), runs)| counters.after(cx.symbols(), [first, every, next], runs))
+                .unwrap_or_else(|| cx.data("number of iterations and loop-carried values", bounds))
         };
     match (&carried.first, &carried.every, &carried.next) {
         (Fact::Tensor(first), Fact::Tensor(every), Fact::Tensor(next)) => {
@@ -297,7 +353,9 @@ pub fn repeat(cx: &mut InferContext<'_, '_>) -> InferResult {
     let arranged = |every: &[Fact]| lead.iter().chain(every).cloned().collect();
     let places: Vec<_> = (1..=carried).collect();
     let limit = most.filter(|_| enters.is_some_and(|enters| enters != 0));
-    let runs = all_runs(cx, first.clone(), &arranged, &places, limit)?;
+    let in_body = Some(in_iteration(iteration));
+    let runs = all_runs(cx, first.clone(), &arranged, &places, (in_body, mark))?;
+    let noted = runs.noted.clone();
     let next_condition = match &runs.outputs[0] {
         Fact::Tensor(TensorFact { elements: Elements::Integers(all), .. }) => all.first().copied(),
         _ => None,
@@ -305,9 +363,21 @@ pub fn repeat(cx: &mut InferContext<'_, '_>) -> InferResult {
     let goes_on = next_condition.and_then(Dim::known);
     let conditional = goes_on.is_none_or(|goes_on| goes_on == 0);
     if let Some((count, unrolled)) = unrolled(cx, &first, most, enters, conditional) {
+        forget(cx, noted);
         cx.note_runs("body", Dim::Known(count), mark)?;
         return Ok(unrolled);
     }
+    let most = most.map(|most| cx.max(most, Dim::ZERO));
+    let counters = Counters::of(cx.symbols(), &runs.carried, Some(iteration), mark);
+    let count = match (enters, goes_on, most) {
+        (Some(0), ..) => Some(Dim::ZERO),
+        (Some(_), Some(0), Some(most)) => Some(cx.min(most, Dim::ONE)),
+        (Some(_), Some(0), None) if !cx.has(0) => Some(Dim::ONE),
+        (Some(_), Some(_), most) => most,
+        _ if cx.has(0) && most.is_none() => None,
+        _ => number_of_iterations(cx, &counters, [condition, next_condition], most),
+    };
+    counters.settle(cx, noted, in_body, [count, limit]);
     if enters.is_some_and(|enters| enters != 0)
         && (!cx.has(0) || most.is_some_and(|most| cx.symbols().at_least(most, 1)))
     {
@@ -315,25 +385,19 @@ pub fn repeat(cx: &mut InferContext<'_, '_>) -> InferResult {
         inputs.extend(first);
         first_run(cx, inputs)?;
     }
-    let most = most.map(|most| cx.max(most, Dim::ZERO));
-    let count = match (enters, goes_on, most) {
-        (Some(0), ..) => Some(Dim::ZERO),
-        (Some(_), Some(0), Some(most)) => Some(cx.min(most, Dim::ONE)),
-        (Some(_), Some(0), None) if !cx.has(0) => Some(Dim::ONE),
-        (Some(_), Some(_), most) => most,
-        _ if cx.has(0) && most.is_none() => None,
-        _ => {
-            let counters = Counters::of(cx.symbols(), &runs.carried, Some(iteration), mark);
-            number_of_iterations(cx, &counters, [condition, next_condition], most)
-        }
-    };
     let most = most.and_then(|most| cx.symbols().bounds(most).upper());
     let shown = count.unwrap_or_else(|| cx.data("number of iterations", Bounds::between(Some(0), most)));
     cx.note_runs("body", shown, mark)?;
-    let mut facts: Vec<_> = runs.carried.iter().map(|carried| last(cx, carried, count, mark)).collect();
+    let after = |carried| last(cx, carried, count, &counters, mark);
+    let mut facts: Vec<_> = runs.carried.iter().map(after).collect();
     for fact in &runs.outputs[1 + carried..] {
+        let listed = counters.listed(cx.symbols(), fact);
         let fact = outside(cx, fact, mark);
-        facts.push(stacked(&fact, shown, 0)?);
+        let mut stacked = stacked(&fact, shown, 0)?;
+        if let (Fact::Tensor(fact), Some(listed)) = (&mut stacked, listed) {
+            fact.elements = listed;
+        }
+        facts.push(stacked);
     }
     Ok(facts)
 }
@@ -443,8 +507,11 @@ pub fn scan(cx: &mut InferContext<'_, '_>) -> InferResult {
     }
     let arranged = |every: &[Fact]| every.iter().chain(&tail).cloned().collect();
     let places: Vec<_> = (0..carried).collect();
-    let all = all_runs(cx, first.clone(), &arranged, &places, runs.filter(|_| batch.is_none()))?;
+    let in_body = runs.filter(|_| batch.is_none()).map(|count| runs_at_all(cx, count));
+    let all = all_runs(cx, first.clone(), &arranged, &places, (in_body, mark))?;
     let count = runs.unwrap_or(Dim::ZERO);
+    let counters = Counters::of(cx.symbols(), &all.carried, None, mark);
+    counters.settle(cx, all.noted.clone(), None, [Some(count); 2]);
     if cx.symbols().at_least(count, 1) && batch.is_none_or(|batch| cx.symbols().at_least(batch, 1)) {
         first_run(cx, arranged(&first))?;
     }
@@ -464,7 +531,7 @@ pub fn scan(cx: &mut InferContext<'_, '_>) -> InferResult {
     };
     let mut facts = Vec::new();
     for value in &all.carried {
-        let fact = last(cx, value, Some(count), mark);
+        let fact = last(cx, value, Some(count), &counters, mark);
         facts.push(with_batch(fact));
     }
     for (index, fact) in all.outputs[carried..].iter().enumerate() {

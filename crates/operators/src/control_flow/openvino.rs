@@ -14,7 +14,9 @@ use gradus_core::{DType, Number, Result as Computed, Shape, Tensor, Value};
 
 use crate::attributes::missing;
 use crate::control_flow::counted::{Counters, number_of_iterations};
-use crate::control_flow::infer::{all_runs, first_run, guard, last, outside};
+use crate::control_flow::infer::{
+    all_runs, first_run, forget, guard, in_iteration, last, outside, runs_at_all,
+};
 use crate::dim::{Bounds, Dim, Relation};
 use crate::errors;
 use crate::fact::{Elements, Fact, TensorFact};
@@ -162,7 +164,12 @@ pub fn repeat(cx: &mut InferContext<'_, '_>) -> InferResult {
         all
     };
     let limit = most.filter(|_| enters == Some(true));
-    let runs = all_runs(cx, first.clone(), &arranged, &outputs, limit)?;
+    let in_body = match number {
+        Some(number) => Some(in_iteration(number)),
+        None => limit.map(|limit| runs_at_all(cx, limit)),
+    };
+    let runs = all_runs(cx, first.clone(), &arranged, &outputs, (in_body, mark))?;
+    let noted = runs.noted.clone();
     let goes_on = ports.condition.map_or(Some(true), |output| runs.outputs.get(output).and_then(truth));
     if let (None, Some(given), Some(true), false) = (most, given, goes_on, unlimited) {
         // Otherwise it would never end.
@@ -173,9 +180,22 @@ pub fn repeat(cx: &mut InferContext<'_, '_>) -> InferResult {
         && (most.is_some() || unlimited)
         && let Some((count, facts)) = unrolled(cx, ports, most, &fixed, &first)
     {
+        forget(cx, noted);
         cx.note_runs("body", count, mark)?;
         return Ok(facts);
     }
+    let counters = Counters::of(cx.symbols(), &runs.carried, number, mark);
+    let count = match (enters, goes_on, most) {
+        (Some(false), ..) => Some(Dim::ZERO),
+        (Some(true), Some(true), Some(most)) => Some(most),
+        (Some(true), Some(false), Some(most)) => Some(cx.min(most, Dim::ONE)),
+        _ if most.is_none() && !unlimited => None,
+        _ => {
+            let goes_on = ports.condition.and_then(|output| truth_dim(runs.outputs.get(output)?));
+            number_of_iterations(cx, &counters, [condition, goes_on], most)
+        }
+    };
+    counters.settle(cx, noted, in_body, [count, limit]);
     if enters == Some(true) && (unlimited || most.is_some_and(|most| cx.symbols().at_least(most, 1))) {
         let mut inputs = arranged(&first);
         if let Some(input) = ports.iteration {
@@ -183,17 +203,6 @@ pub fn repeat(cx: &mut InferContext<'_, '_>) -> InferResult {
         }
         first_run(cx, inputs)?;
     }
-    let count = match (enters, goes_on, most) {
-        (Some(false), ..) => Some(Dim::ZERO),
-        (Some(true), Some(true), Some(most)) => Some(most),
-        (Some(true), Some(false), Some(most)) => Some(cx.min(most, Dim::ONE)),
-        _ if most.is_none() && !unlimited => None,
-        _ => {
-            let counters = Counters::of(cx.symbols(), &runs.carried, number, mark);
-            let goes_on = ports.condition.and_then(|output| truth_dim(runs.outputs.get(output)?));
-            number_of_iterations(cx, &counters, [condition, goes_on], most)
-        }
-    };
     let most = most.and_then(|most| cx.symbols().bounds(most).upper());
     let shown = count.unwrap_or_else(|| cx.data("number of iterations", Bounds::between(Some(0), most)));
     cx.note_runs("body", shown, mark)?;
@@ -201,7 +210,7 @@ pub fn repeat(cx: &mut InferContext<'_, '_>) -> InferResult {
     for port in &ports.outputs {
         let carried = outputs.iter().position(|&output| output == port.inner);
         let fact = match (port.slices, carried) {
-            (None, Some(at)) => last(cx, &runs.carried[at], count, mark),
+            (None, Some(at)) => last(cx, &runs.carried[at], count, &counters, mark),
             (slices, _) => {
                 let one = outside(cx, &runs.outputs[port.inner], mark);
                 slices.map_or(Ok(one.clone()), |slices| joined(cx, &one, shown, slices.axis))?

@@ -8,6 +8,8 @@
 //! | integers | `Add`, `Sub`, `Mul`, `Div`, `Mod`, `Min`, `Max`, `Pow`, comparisons, logic, `Where`, `Neg`, `Abs`, `Sign`, `Clip`, `Cast` are computed on symbols |
 //! | fractions | `Cast` to a float, `Add`, `Sub`, `Mul`, `Div`, `Floor`, `Ceil`, `Cast` back: exactly, as long as the numbers fit the float's precision, which is an assumption where it is not known |
 
+use std::sync::Arc;
+
 use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::{DType, Error, Kind, convert};
 
@@ -32,14 +34,69 @@ pub fn alike(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::tensor(cx.dtype(0), cx.dims(0)?)])
 }
 
-/// As the first input, which has the axis.
+/// As the first input, which has the axis; with the sums of integers along it, where other axes
+/// have one index.
 pub fn cumulative(cx: &mut InferContext<'_, '_>) -> InferResult {
-    let rank = cx.dims(0)?.len();
-    cx.one_element(1)?;
-    if let Some(axes) = cx.known_integers(1) {
-        indices::axes(&axes, rank)?;
+    let dims = cx.dims(0)?;
+    let mut axes = vec![0];
+    if cx.has(1) {
+        cx.one_element(1)?;
+        let known = cx.known_integers(1);
+        axes = known.map_or(Ok(Vec::new()), |known| indices::axes(&known, dims.len()))?;
     }
-    same(cx)
+    let is_line = |axis: usize| (0..dims.len()).all(|at| at == axis || dims[at] == Dim::ONE);
+    let ends = [cx.attributes.flag("exclusive", false)?, cx.attributes.flag("reverse", false)?];
+    let along = axes.first().copied().filter(|&axis| axis < dims.len() && is_line(axis));
+    let is_sum = cx.operator == "CumSum" && cx.dtype(0) == Some(DType::I64);
+    let sums = along.filter(|_| is_sum).and_then(|axis| running_sums(cx, dims[axis], ends));
+    let elements = sums.unwrap_or_default();
+    Ok(vec![Fact::Tensor(TensorFact { dtype: cx.dtype(0), dims: Some(dims), elements })])
+}
+
+/// The sums of the first elements of a line of integers: without the last of them if they are
+/// exclusive, from the end on if reversed. Those of a progression are its smallest and largest sum.
+fn running_sums(
+    cx: &mut InferContext<'_, '_>,
+    count: Dim,
+    [exclusive, reverse]: [bool; 2],
+) -> Option<Elements> {
+    let Elements::Progression(both) = cx.elements(0) else {
+        let mut sums = cx.integers(0)?.to_vec();
+        if reverse {
+            sums.reverse();
+        }
+        let mut total = Dim::ZERO;
+        for element in &mut sums {
+            let before = total;
+            total = cx.symbols().add(total, *element)?;
+            *element = if exclusive { before } else { total };
+        }
+        if reverse {
+            sums.reverse();
+        }
+        return Some(Elements::Integers(sums.into()));
+    };
+    let (first, step) = *both;
+    let symbols = cx.symbols();
+    let rest = symbols.subtract(count, Dim::ONE)?;
+    let summed = if exclusive { rest } else { count };
+    if step == Dim::ZERO {
+        let start = if exclusive { Dim::ZERO } else { first };
+        let both =
+            if reverse { (symbols.multiply(first, summed)?, symbols.negate(first)?) } else { (start, first) };
+        return Some(Elements::Progression(Arc::new(both)));
+    }
+    // Sums of numbers from zero on do not fall.
+    let steps = symbols.multiply(step, rest)?;
+    let last = symbols.add(first, steps)?;
+    let is_of_sizes = [first, step, count].iter().all(|&dim| symbols.rank(dim).0 <= 1);
+    if !is_of_sizes || ![first, step].iter().all(|&dim| symbols.at_least(dim, 0)) {
+        return None;
+    }
+    let total = symbols.series(first, step, count)?;
+    let (begin, end) = if reverse { (last, first) } else { (first, last) };
+    let (min, max) = if exclusive { (Dim::ZERO, symbols.subtract(total, end)?) } else { (begin, total) };
+    Some(Extremes { min, max, attained: true }.elements())
 }
 
 /// As the first input, whose element type it has.

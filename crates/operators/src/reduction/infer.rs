@@ -76,7 +76,14 @@ fn folded(cx: &mut InferContext<'_, '_>) -> Option<Dim> {
         match name {
             "ReduceMax" if rises => last,
             "ReduceMin" if rises => first,
-            "ReduceSum" if step == Dim::ZERO => symbols.multiply(first, count)?,
+            "ReduceSum" => symbols.series(first, step, count)?,
+            _ => return None,
+        }
+    } else if let Elements::Extremes(_) = cx.elements(0) {
+        let all = cx.extremes(0).filter(|all| all.attained)?;
+        match name {
+            "ReduceMax" => all.max,
+            "ReduceMin" => all.min,
             _ => return None,
         }
     } else {

@@ -44,7 +44,7 @@ pub(super) const OPENVINO: &[Row] = rows![
     openvino("ConvertPromoteTypes", Lowered).works(Work::None).lowers(types::promote),
     openvino("CumSum", Order)
         .works(Work::EachInput(Each::arithmetic(1)))
-        .infer(elementwise::infer::same)
+        .infer(elementwise::infer::cumulative)
         .eval(reduction::eval::cum_sum)
         .becomes("CumSum", "floats: rounding", reduction::to_onnx::cum_sum),
     openvino("DFT", Order).works(Work::Fourier).infer(signal::openvino::transformed).becomes(

@@ -108,6 +108,8 @@ class Condition:
             not run and sizes do not tell.
         elements: an input, and the numbers between which its elements must
             lie, if the condition says that.
+        among: the numbers one of which a size or an element must be, if the
+            condition says that of two or more (`sr in {8000, 16000}`).
 
     Example:
         >>> import gradus
@@ -122,6 +124,7 @@ class Condition:
     decided: bool
     when: list[str] | None
     elements: tuple[str, int | Dim, int | Dim] | None = None
+    among: list[int] | None = None
 
     def __str__(self) -> str:
         return self.text

@@ -59,6 +59,8 @@ struct ContractConditionJson<'a> {
     #[serde(flatten)]
     relation: RelationJson<'a>,
     when: Vec<RelationJson<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    among: Option<Vec<i64>>,
     #[serde(flatten)]
     remark: RemarkJson<'a>,
 }
@@ -154,6 +156,7 @@ fn json<'a>(contract: &'a Contract, model: &'a str) -> ContractJson<'a> {
     let condition = |of: &'a ContractCondition| ContractConditionJson {
         relation: relation(&of.condition),
         when: of.when.iter().map(relation).collect(),
+        among: of.among(),
         remark: RemarkJson { place: &of.place, message: &of.text },
     };
     let unchecked = |of: &'a Unchecked| RemarkJson { place: &of.place, message: &of.text };

@@ -191,6 +191,9 @@ pub(in crate::commands) struct ConditionJson<'a> {
     /// The numbers between which the elements of an input must lie.
     #[serde(skip_serializing_if = "Option::is_none")]
     elements: Option<ElementsJson<'a>>,
+    /// The numbers one of which an expression must be, if it says that of two or more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    among: Option<Vec<i64>>,
     /// The relations under which it applies; nothing where its node may not run and sizes do not
     /// tell.
     when: Option<Vec<RelationJson<'a>>>,
@@ -228,6 +231,7 @@ impl ConditionJson<'_> {
                 min: dim_json(inference, of.min),
                 max: dim_json(inference, of.max),
             }),
+            among: of.among(),
             when: of.when.guards().map(|all| all.iter().map(relation).collect()),
         });
         json.collect()

@@ -2,6 +2,7 @@
 //! fresh symbol.
 
 use std::fmt;
+use std::ops::Range;
 
 use gradus_core::DType;
 
@@ -154,6 +155,23 @@ impl InferContext<'_, '_> {
     pub fn require_of_values(&mut self, text: String) {
         let node = self.label();
         self.pass.note_unchecked(text, node);
+    }
+
+    /// The number of conditions that were noted.
+    pub fn noted(&self) -> usize {
+        self.pass.conditions.len()
+    }
+
+    /// Replaces conditions that a body of many iterations noted by what is said of all of them, as
+    /// [`Pass::settle`].
+    pub fn settle(
+        &mut self,
+        noted: Range<usize>,
+        each_visited: bool,
+        guarded: &mut dyn FnMut(&mut Symbols, &Condition) -> Option<Condition>,
+        holds: &mut dyn FnMut(&mut Symbols, &Condition) -> Option<Vec<Condition>>,
+    ) {
+        self.pass.settle(noted, each_visited, guarded, holds);
     }
 
     /// Notes that a number is at least another in every run of the node.
