@@ -19,6 +19,9 @@ const BREAK: char = '\u{1}';
 /// Values that are read as others, by key.
 pub type Same = HashMap<Arc<str>, Arc<str>>;
 
+/// Graphs of simpler operators that nodes stand for, by the key of the node's first output.
+pub type Bodies = HashMap<Arc<str>, Arc<Graph>>;
+
 /// Both models in one graph.
 #[derive(Debug)]
 pub struct Joined {
@@ -42,8 +45,9 @@ pub fn place(key: &str) -> (Option<usize>, &str) {
     (side, key.rsplit(BREAK).next().unwrap_or(key))
 }
 
-/// Puts both models into one graph; values are read as those that they are the same as.
-pub fn join(models: [&Model; 2], same: &Same, limits: &Limits) -> Result<Joined> {
+/// Puts both models into one graph; values are read as those that they are the same as, and nodes
+/// as the graphs that they stand for.
+pub fn join(models: [&Model; 2], same: &Same, bodies: &Bodies, limits: &Limits) -> Result<Joined> {
     let mut builder = Builder::new("");
     let shared = inputs::shared(models)?;
     for (name, declared) in &shared.inputs {
@@ -51,7 +55,7 @@ pub fn join(models: [&Model; 2], same: &Same, limits: &Limits) -> Result<Joined>
         builder.info(id).declared.clone_from(declared);
     }
     let mut joiner =
-        Joiner { same, limits, functions: HashMap::new(), side: 0, scopes: 0, depth: 0, steps: 0 };
+        Joiner { same, bodies, limits, functions: HashMap::new(), side: 0, scopes: 0, depth: 0, steps: 0 };
     let mut outputs = Vec::new();
     for (side, model) in models.into_iter().enumerate() {
         joiner.enter(side, model);
@@ -97,6 +101,7 @@ impl Scope<'_> {
 
 struct Joiner<'m> {
     same: &'m Same,
+    bodies: &'m Bodies,
     limits: &'m Limits,
     functions: HashMap<&'m graph::OperatorId, &'m Function>,
     side: usize,
@@ -169,6 +174,9 @@ impl<'m> Joiner<'m> {
         if !outputs.is_empty() && outputs.iter().all(is_defined) {
             return Ok(());
         }
+        if let Some(body) = outputs.first().and_then(|key| self.bodies.get(*key)) {
+            return self.inline(scope, builder, node, body);
+        }
         // An output that another value stands for keeps no name.
         let outputs: Vec<_> =
             outputs.into_iter().map(|key| if builder.is_defined(key) { "" } else { key }).collect();
@@ -239,6 +247,23 @@ impl<'m> Joiner<'m> {
         Ok(Arc::new(builder.finish()?))
     }
 
+    /// The graph that a node stands for in place of the node.
+    fn inline(
+        &mut self,
+        scope: &Scope<'_>,
+        builder: &mut Builder,
+        node: &Node,
+        body: &'m Graph,
+    ) -> Result<()> {
+        let around = node.outputs.iter().flatten().next().map_or("", |id| scope.key(*id)).to_owned();
+        let key = |info: &graph::ValueInfo| {
+            let key: Arc<str> = format!("{around}{BREAK}{}", info.name).into();
+            self.same.get(&key).cloned().unwrap_or(key)
+        };
+        let keys = body.values().iter().map(key).collect();
+        self.body(scope, builder, node, body, (keys, &HashMap::new()))
+    }
+
     fn call(
         &mut self,
         scope: &Scope<'_>,
@@ -252,18 +277,30 @@ impl<'m> Joiner<'m> {
             return Err(Error::new(Kind::Graph, message));
         }
         let number = self.fresh();
-        let mut keys: Vec<_> = body.values().iter().map(|info| self.key(number, &info.name)).collect();
-        for (slot, input) in body.inputs().iter().enumerate() {
-            let given = node.inputs.get(slot).copied().flatten();
-            keys[input.index()] = given.map_or_else(|| "".into(), |id| scope.key(id).clone());
-        }
+        let keys: Vec<_> = body.values().iter().map(|info| self.key(number, &info.name)).collect();
         let mut arguments = HashMap::new();
         let given = self.attributes(scope, node)?;
         for (name, default) in &function.attributes {
             let argument = given.iter().find(|given| given.name == *name).or(default.as_ref());
             arguments.extend(argument.map(|argument| (name.clone(), argument.content.clone())));
         }
-        let inner = Scope { graph: body, keys, arguments: &arguments, in_function: true };
+        self.body(scope, builder, node, body, (keys, &arguments))
+    }
+
+    /// Nodes of a body whose values have these keys in place of a node.
+    fn body(
+        &mut self,
+        scope: &Scope<'_>,
+        builder: &mut Builder,
+        node: &Node,
+        body: &'m Graph,
+        (mut keys, arguments): (Vec<Arc<str>>, &HashMap<Arc<str>, Content>),
+    ) -> Result<()> {
+        for (slot, input) in body.inputs().iter().enumerate() {
+            let given = node.inputs.get(slot).copied().flatten();
+            keys[input.index()] = given.map_or_else(|| "".into(), |id| scope.key(id).clone());
+        }
+        let inner = Scope { graph: body, keys, arguments, in_function: true };
         self.deeper()?;
         self.nodes(&inner, builder)?;
         self.depth -= 1;

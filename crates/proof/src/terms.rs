@@ -14,6 +14,7 @@ use gradus_engine::operators::registry;
 use gradus_engine::operators::{Chance, Rounding, Row};
 use gradus_engine::source::Source;
 
+use crate::UpTo;
 use crate::attributes::{self, ContentKey};
 use crate::laws::{self, Call};
 use crate::table::{Arguments, Info, Operator, Table, Term, TermId};
@@ -27,6 +28,8 @@ pub struct Terms<'m> {
     runs: HashMap<Vec<(usize, usize)>, u32>,
     pub limits: &'m Limits,
     pub source: &'m Source,
+    /// What laws may hold up to.
+    pub up_to: UpTo,
     /// Results of constants that laws computed.
     pub computed: usize,
     /// Terms that are the same but for signs of zeros.
@@ -67,6 +70,7 @@ impl<'m> Terms<'m> {
         source: &'m Source,
         inference: Inference,
         limits: &'m Limits,
+        up_to: UpTo,
         trail: Trail,
     ) -> Result<(Terms<'m>, Vec<Option<TermId>>)> {
         let graph = source.graph();
@@ -77,7 +81,8 @@ impl<'m> Terms<'m> {
         });
         let runs = runs.collect();
         let (facts, symbols, bodies, _) = inference.into_parts();
-        let table = Table::default();
+        let mut table = Table::default();
+        table.reals = up_to == UpTo::Rounding;
         let mut terms = Terms {
             table,
             symbols,
@@ -85,6 +90,7 @@ impl<'m> Terms<'m> {
             runs,
             limits,
             source,
+            up_to,
             computed: 0,
             signless: HashMap::default(),
             made: HashMap::default(),
@@ -287,7 +293,7 @@ impl<'m> Terms<'m> {
             }
         }
         // The sizes that the node makes are what equal nodes are to have in common.
-        Ok(if makes { self.plain(call) } else { laws::apply(self, call) })
+        Ok(if makes { laws::formed(self, call) } else { laws::apply(self, call) })
     }
 
     /// The operator and arguments of a node in the newest form; nothing if its outputs do not

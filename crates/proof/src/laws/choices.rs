@@ -36,6 +36,13 @@ pub(super) const LAWS: &[Law] = &[
         element,
     ),
     law("axis", &[], "an axis is counted from the first one", "the text says so", axis),
+    law(
+        "kernel",
+        &["Conv", "ConvTranspose"],
+        "kernel_shape = the sizes of the weight; auto_pad of VALID = no padding",
+        "the text says so",
+        kernel,
+    ),
     law("default-attributes", &[], "an attribute of its default = none", "the text says so", defaults),
     law(
         "default-inputs",
@@ -115,14 +122,21 @@ fn choice(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     None
 }
 
-fn axis(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
-    let default = call.row.axis?;
+pub(super) fn axis(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
+    let listed = AXES.iter().find(|(names, _)| names.contains(&call.name()));
+    let default = call.row.axis.or(listed.map(|(_, default)| *default))?;
     let rank = terms.table.dims(call.argument(0)?)?.len();
     let own = attributes::int(call.attributes(), "axis").unwrap_or(default);
     let own = if own < 0 { own.checked_add(i64_of(rank))? } else { own };
     attributes::set(call.attributes_mut(), "axis", Some(ContentKey::Int(own)));
     None
 }
+
+/// Operators that index along an axis, or work on those from one on, and its default.
+const AXES: &[(&[&str], i64)] = &[
+    (&["Gather", "GatherElements", "ScatterElements"], 0),
+    (&["LayerNormalization", "RMSNormalization"], -1),
+];
 
 /// Attributes of operators, by name, and what they are where they are not given.
 const DEFAULTS: &[(&[&str], &str, i64)] = &[
@@ -169,7 +183,7 @@ const DEFAULT_TEXTS: &[(&[&str], &str, &str)] = &[
     (&["ScatterElements", "ScatterND"], "reduction", "none"),
 ];
 
-fn defaults(_: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
+pub(super) fn defaults(_: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     let operator = call.name().to_owned();
     let is_default = |name: &str, content: &ContentKey| match content {
         ContentKey::Int(value) => {
@@ -187,6 +201,22 @@ fn defaults(_: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     };
     if call.attributes().iter().any(|(name, content)| is_default(name, content)) {
         call.attributes_mut().retain(|(name, content)| !is_default(name, content));
+    }
+    None
+}
+
+fn kernel(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
+    let weight = terms.table.dims(call.argument(1)?)?.get(2..)?.to_vec();
+    let is_own = attributes::ints(call.attributes(), "kernel_shape")
+        .is_some_and(|own| own.iter().map(|&size| Dim::Known(size)).eq(weight));
+    let valid = ContentKey::Text(bytes::Bytes::from_static(b"VALID"));
+    for (name, stands) in [
+        ("kernel_shape", is_own),
+        ("auto_pad", call.attributes().iter().any(|(name, own)| &**name == "auto_pad" && *own == valid)),
+    ] {
+        if stands {
+            attributes::set(call.attributes_mut(), name, None);
+        }
     }
     None
 }
