@@ -91,6 +91,8 @@ struct Scope<'a> {
     /// Arguments of the call that the graph belongs to.
     arguments: &'a HashMap<Arc<str>, Content>,
     in_function: bool,
+    /// The number in keys; nothing for a graph that a node stands for.
+    number: Option<usize>,
 }
 
 impl Scope<'_> {
@@ -127,9 +129,13 @@ impl<'m> Joiner<'m> {
         self.scopes
     }
 
+    fn own_key(&self, scope: usize, name: &str) -> Arc<str> {
+        format!("{}{BREAK}{scope}{BREAK}{name}", self.side).into()
+    }
+
     /// The key of a value in a graph of that number, or that of the value that it is the same as.
     fn key(&self, scope: usize, name: &str) -> Arc<str> {
-        let key: Arc<str> = format!("{}{BREAK}{scope}{BREAK}{name}", self.side).into();
+        let key = self.own_key(scope, name);
         self.same.get(&key).cloned().unwrap_or(key)
     }
 
@@ -144,7 +150,7 @@ impl<'m> Joiner<'m> {
                 keys[id.index()] = graph.value(id).name.clone();
             }
         }
-        Scope { graph, keys, arguments: &NONE, in_function: false }
+        Scope { graph, keys, arguments: &NONE, in_function: false, number: Some(number) }
     }
 
     fn nodes(&mut self, scope: &Scope<'_>, builder: &mut Builder) -> Result<()> {
@@ -174,8 +180,8 @@ impl<'m> Joiner<'m> {
         if !outputs.is_empty() && outputs.iter().all(is_defined) {
             return Ok(());
         }
-        if let Some(body) = outputs.first().and_then(|key| self.bodies.get(*key)) {
-            return self.inline(scope, builder, node, body);
+        if let Some((around, body)) = self.body_of(scope, node) {
+            return self.inline(scope, builder, node, (&around, body));
         }
         // An output that another value stands for keeps no name.
         let outputs: Vec<_> =
@@ -231,7 +237,8 @@ impl<'m> Joiner<'m> {
         for capture in inner.captures() {
             keys[capture.inner.index()] = scope.key(capture.outer).clone();
         }
-        let copied = Scope { graph: inner, keys, arguments: scope.arguments, in_function: scope.in_function };
+        let (arguments, in_function) = (scope.arguments, scope.in_function);
+        let copied = Scope { graph: inner, keys, arguments, in_function, number: Some(number) };
         let mut builder = Builder::nested(inner.name());
         for &input in inner.inputs() {
             let id = builder.define(copied.key(input), Origin::Input)?;
@@ -247,21 +254,31 @@ impl<'m> Joiner<'m> {
         Ok(Arc::new(builder.finish()?))
     }
 
+    /// The graph that a node stands for, and the key of the node's first output.
+    fn body_of(&self, scope: &Scope<'_>, node: &Node) -> Option<(Arc<str>, &'m Graph)> {
+        if self.bodies.is_empty() {
+            return None;
+        }
+        let first = node.outputs.first().copied().flatten()?;
+        let own = self.own_key(scope.number?, &scope.graph.value(first).name);
+        let body = self.bodies.get(&own)?;
+        Some((own, body))
+    }
+
     /// The graph that a node stands for in place of the node.
     fn inline(
         &mut self,
         scope: &Scope<'_>,
         builder: &mut Builder,
         node: &Node,
-        body: &'m Graph,
+        (around, body): (&str, &'m Graph),
     ) -> Result<()> {
-        let around = node.outputs.iter().flatten().next().map_or("", |id| scope.key(*id)).to_owned();
         let key = |info: &graph::ValueInfo| {
             let key: Arc<str> = format!("{around}{BREAK}{}", info.name).into();
             self.same.get(&key).cloned().unwrap_or(key)
         };
         let keys = body.values().iter().map(key).collect();
-        self.body(scope, builder, node, body, (keys, &HashMap::new()))
+        self.body(scope, builder, node, body, (keys, &HashMap::new(), None))
     }
 
     fn call(
@@ -284,7 +301,7 @@ impl<'m> Joiner<'m> {
             let argument = given.iter().find(|given| given.name == *name).or(default.as_ref());
             arguments.extend(argument.map(|argument| (name.clone(), argument.content.clone())));
         }
-        self.body(scope, builder, node, body, (keys, &arguments))
+        self.body(scope, builder, node, body, (keys, &arguments, Some(number)))
     }
 
     /// Nodes of a body whose values have these keys in place of a node.
@@ -294,13 +311,13 @@ impl<'m> Joiner<'m> {
         builder: &mut Builder,
         node: &Node,
         body: &'m Graph,
-        (mut keys, arguments): (Vec<Arc<str>>, &HashMap<Arc<str>, Content>),
+        (mut keys, arguments, number): (Vec<Arc<str>>, &HashMap<Arc<str>, Content>, Option<usize>),
     ) -> Result<()> {
         for (slot, input) in body.inputs().iter().enumerate() {
             let given = node.inputs.get(slot).copied().flatten();
             keys[input.index()] = given.map_or_else(|| "".into(), |id| scope.key(id).clone());
         }
-        let inner = Scope { graph: body, keys, arguments, in_function: true };
+        let inner = Scope { graph: body, keys, arguments, in_function: true, number };
         self.deeper()?;
         self.nodes(&inner, builder)?;
         self.depth -= 1;

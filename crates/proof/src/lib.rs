@@ -111,6 +111,8 @@ pub struct Proof {
     /// How operators of other standards than ONNX are read, where that is not the same to the bit:
     /// told by whoever reads them.
     pub readings: Vec<String>,
+    /// Why the proof ended before all was tried, if it did: what is proved until then stays.
+    pub stopped: Option<String>,
     /// The pairs of values up to which all is proved, those that are met most often first.
     pub frontier: Vec<Unproved>,
     /// The number of terms.
@@ -172,7 +174,7 @@ const BYTES_OF_VALUE: usize = 2048;
 ///
 /// # Errors
 /// [`Kind::Unsupported`] for models that are not of ONNX, or whose inputs do not go together;
-/// [`Kind::Limit`] at the end of the time.
+/// [`Kind::Limit`] at the end of the time, before anything is proved.
 pub fn prove(first: &Source, second: &Source, options: &ProofOptions) -> Result<Proof> {
     let trail = if options.certificate { Trail::noted() } else { Trail::default() };
     followed(first, second, options, trail)
@@ -223,10 +225,21 @@ fn followed(first: &Source, second: &Source, options: &ProofOptions, mut trail: 
     trail.open(models, options.up_to, &options.sizes)?;
     let (mut same, mut bodies) = (Same::default(), Bodies::default());
     let (mut round, mut of_level, mut up_to) = (0, 0, UpTo::Bits);
+    let mut last: Option<Proof> = None;
     loop {
         (round, of_level) = (round + 1, of_level + 1);
-        let joined = join(models, &same, &bodies, &limits)?;
-        let found = attempt(first, joined, &options.sizes, (&limits, up_to), trail)?;
+        let is_replayed = trail.is_replayed();
+        let joined = join(models, &same, &bodies, &limits);
+        let found = joined
+            .and_then(|joined| attempt(first, joined, &options.sizes, (&limits, up_to), trail));
+        let found = match (found, last.take()) {
+            (Ok(found), _) => found,
+            // Rounds that ended have proved what they have.
+            (Err(error), Some(last)) if error.kind() == Kind::Limit && !is_replayed => {
+                return Ok(Proof { stopped: Some(error.to_string()), ..last });
+            }
+            (Err(error), _) => return Err(error),
+        };
         let (mut proof, merged) = (found.proof, found.same);
         trail = found.trail;
         proof.rounds = round;
@@ -255,6 +268,7 @@ fn followed(first: &Source, second: &Source, options: &ProofOptions, mut trail: 
         }
         trail.note(&Inferred { round, terms: proof.terms, joined: merged.len() })?;
         same = merged;
+        last = Some(proof);
     }
 }
 
@@ -265,7 +279,7 @@ struct Attempt {
     terms: Vec<Option<TermId>>,
     /// The values that are the same as others.
     same: Same,
-    /// The graphs that nodes of other domains stand for.
+    /// The graphs that nodes stand for.
     bodies: Bodies,
     trail: Trail,
 }
@@ -304,7 +318,7 @@ fn attempt(
     };
     let proved: Vec<_> = outputs.iter().map(|(name, both)| (name.clone(), is_proved(both))).collect();
     let firsts = outputs.iter().map(|(_, both)| pair(both)[0]).collect();
-    let vacuous = vacuous(&mut terms.symbols, rest.iter().chain(&run));
+    let vacuous = vacuous(&mut terms.symbols, rest.iter().chain(&run), limits);
     let texts = |all: &[ModelCondition]| all.iter().map(|of| of.text.clone()).collect();
     let mut frontier = Vec::new();
     let mut same = Same::default();
@@ -328,6 +342,7 @@ fn attempt(
         conditions: texts(&run),
         vacuous,
         readings: Vec::new(),
+        stopped: None,
         frontier,
         terms: terms.table.len(),
         rounds: 0,
@@ -337,14 +352,11 @@ fn attempt(
     Ok(Attempt { proof, terms: firsts, same, bodies, trail: std::mem::take(&mut terms.trail) })
 }
 
-/// The graphs of ONNX's operators by which nodes of other domains are run.
+/// The graphs of ONNX's operators by which nodes are run.
 fn bodies(graph: &Graph, inference: &Inference) -> Bodies {
     let mut bodies = Bodies::default();
     for node in graph.nodes() {
-        let (Some(first), false) = (node.outputs.first().copied().flatten(), node.operator.domain.is_empty())
-        else {
-            continue;
-        };
+        let Some(first) = node.outputs.first().copied().flatten() else { continue };
         let Some(row) = registry::row_of(Standard::Onnx, node).filter(|row| row.is_lowered()) else {
             continue;
         };
@@ -360,11 +372,16 @@ fn bodies(graph: &Graph, inference: &Inference) -> Bodies {
     bodies
 }
 
+/// Maximum number of conditions of which it is decided whether they contradict each other.
+const MAX_TOGETHER: usize = 64;
+
 /// A condition that no sizes meet, alone or with those before it, of those that every run meets.
 fn vacuous<'c>(
     symbols: &mut Symbols,
     conditions: impl Iterator<Item = &'c ModelCondition>,
+    limits: &Limits,
 ) -> Option<String> {
+    let mut all: Vec<(Condition, &str)> = Vec::new();
     // The smallest and the largest value of an expression.
     let mut ends: HashMap<Dim, (i64, i64)> = HashMap::new();
     for of in conditions.filter(|of| of.is_of_every_run()) {
@@ -387,8 +404,17 @@ fn vacuous<'c>(
         if is_empty {
             return Some(of.text.clone());
         }
+        if !all.iter().any(|(known, _)| *known == condition) {
+            all.push((condition, &of.text));
+        }
     }
-    None
+    let (conditions, texts): (Vec<_>, Vec<_>) = all.into_iter().unzip();
+    let mut contradict = |count: usize| symbols.follows(&conditions[..count], None, Some(limits));
+    if conditions.len() < 2 || conditions.len() > MAX_TOGETHER || !contradict(conditions.len()) {
+        return None;
+    }
+    let with = (2..=conditions.len()).find(|count| contradict(*count))?;
+    Some(texts[with - 1].to_owned())
 }
 
 /// An input with its type.

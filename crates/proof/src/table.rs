@@ -122,12 +122,15 @@ impl Table {
         self.info(id).dtype
     }
 
+    /// The type that values of a type have: floats have one if they are numbers.
+    pub fn widest(&self, dtype: DType) -> DType {
+        if self.reals && dtype.is_float() { DType::F64 } else { dtype }
+    }
+
     /// The term, made if it is new. Operators determine what is known of their outputs; of all
     /// others, type and sizes are a part of what they are.
     pub fn intern(&mut self, term: Term, mut info: Info) -> TermId {
-        if self.reals && info.dtype.is_some_and(DType::is_float) {
-            info.dtype = Some(DType::F64);
-        }
+        info.dtype = info.dtype.map(|dtype| self.widest(dtype));
         let determined = matches!(term, Term::Apply(..) | Term::Input(_) | Term::Unique(..));
         let known = (!determined).then(|| info.clone());
         let key = (term, known);

@@ -235,7 +235,10 @@ impl<'m> Terms<'m> {
         let infos: Vec<_> = node
             .outputs
             .iter()
-            .map(|id| id.map_or_else(Info::default, |id| scope.info(&self.symbols, id)))
+            .map(|id| {
+                let info = id.map_or_else(Info::default, |id| scope.info(&self.symbols, id));
+                Info { dtype: info.dtype.map(|dtype| self.table.widest(dtype)), ..info }
+            })
             .collect();
         let call = self.call(scope, node, index, &infos)?;
         let Some(call) = call else {

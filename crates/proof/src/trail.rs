@@ -111,6 +111,11 @@ impl Trail {
         matches!(self.mode, Mode::Off)
     }
 
+    /// Returns true if steps are read from a certificate.
+    pub fn is_replayed(&self) -> bool {
+        matches!(self.mode, Mode::Replayed(_))
+    }
+
     /// The number of calls that laws were asked about.
     pub fn calls(&self) -> usize {
         self.calls

@@ -1,13 +1,13 @@
 //! Laws of operators that choose among values, and of normal forms of attributes.
 
-use gradus_core::Number;
+use gradus_core::{DType, Number};
 use gradus_core::convert::i64_of;
 use gradus_engine::dim::Dim;
 
 use super::layout::filled;
 use super::{Call, Law, law};
 use crate::attributes::{self, ContentKey};
-use crate::table::TermId;
+use crate::table::{Info, TermId};
 use crate::terms::Terms;
 
 pub(super) const LAWS: &[Law] = &[
@@ -42,6 +42,20 @@ pub(super) const LAWS: &[Law] = &[
         "kernel_shape = the sizes of the weight; auto_pad of VALID = no padding",
         "the text says so",
         kernel,
+    ),
+    law(
+        "resize",
+        &["Resize"],
+        "Resize by sizes along axes = Resize by the sizes of the output; nearest_mode without mode of nearest = none",
+        "an axis that keeps its size is not resized",
+        resize,
+    ),
+    law(
+        "last-axis",
+        &["Hardmax", "LogSoftmax", "Softmax"],
+        "a function of rows of a matrix = the function along the last axis, where the axis is that",
+        "the text says so: axes from the given one on are one row",
+        last_axis,
     ),
     law("default-attributes", &[], "an attribute of its default = none", "the text says so", defaults),
     law(
@@ -156,6 +170,7 @@ const DEFAULTS: &[(&[&str], &str, i64)] = &[
     (&["Gemm"], "transB", 0),
     (&["GroupNormalization", "LayerNormalization"], "stash_type", 1),
     (&["MaxPool"], "storage_order", 0),
+    (&["Mod"], "fmod", 0),
     (&["QuantizeLinear"], "precision", 0),
     (&["QuantizeLinear"], "saturate", 1),
     (&["Range"], "stash_type", 1),
@@ -171,6 +186,7 @@ const DEFAULT_LISTS: &[(&[&str], &str, i64)] = &[
     (&["AveragePool", "Conv", "ConvTranspose", "LpPool", "MaxPool"], "dilations", 1),
     (&["AveragePool", "Conv", "ConvTranspose", "LpPool", "MaxPool"], "pads", 0),
     (&["AveragePool", "Conv", "ConvTranspose", "LpPool", "MaxPool"], "strides", 1),
+    (&["ConvTranspose"], "output_padding", 0),
 ];
 
 /// Attributes that are texts.
@@ -217,6 +233,36 @@ fn kernel(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
         if stands {
             attributes::set(call.attributes_mut(), name, None);
         }
+    }
+    None
+}
+
+fn resize(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
+    let word = |call: &Call, name: &str| match call.attributes().iter().find(|(own, _)| &**own == name) {
+        Some((_, ContentKey::Text(text))) => Some(text.clone()),
+        _ => None,
+    };
+    let is = |text: Option<bytes::Bytes>, known: &str| text.is_some_and(|text| &*text == known.as_bytes());
+    if !is(word(call, "mode").or_else(|| Some("nearest".into())), "nearest") {
+        attributes::set(call.attributes_mut(), "nearest_mode", None);
+    }
+    let crops = is(word(call, "coordinate_transformation_mode"), "tf_crop_and_resize");
+    let stretches = word(call, "keep_aspect_ratio_policy").is_none_or(|text| &*text == b"stretch");
+    if call.argument(3).is_none() || crops || !stretches {
+        return None;
+    }
+    let dims = call.infos.first()?.dims.clone()?;
+    let info = Info { dtype: Some(DType::I64), dims: Some([Dim::Known(i64_of(dims.len()))].into()) };
+    call.arguments[3] = Some(terms.table.integers(dims, info));
+    attributes::set(call.attributes_mut(), "axes", None);
+    None
+}
+
+fn last_axis(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
+    let rank = i64_of(terms.table.dims(call.argument(0)?)?.len());
+    let is_older = call.attributes().iter().any(|(name, _)| name.is_empty());
+    if is_older && attributes::int(call.attributes(), "axis") == Some(rank - 1) {
+        attributes::set(call.attributes_mut(), "", None);
     }
     None
 }

@@ -217,16 +217,19 @@ fn triangle(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     let x = call.argument(0)?;
     let (info, dims) = (terms.table.info(x).clone(), terms.table.dims(x)?.clone());
     let [.., rows, columns] = dims[..] else { return None };
-    let mut along = |dims: &[Dim]| {
-        let info = Info { dtype: Some(DType::I64), dims: Some(dims.into()) };
-        terms.table.intern(Term::Progression(Dim::ZERO, Dim::Known(1)), info)
-    };
-    let (column, row) = (along(&[columns]), along(&[rows, Dim::Known(1)]));
     let square: Dims = [rows, columns].into();
     let scalar = |value, dtype| {
         let one = [Number::Int(value)];
         Tensor::from_numbers(dtype, Shape::new([]).ok()?, one, gradus_core::convert::Rules::IEEE).ok()
     };
+    let along = |terms: &mut Terms<'_>, size: Dim| {
+        let info = |dims: &[Dim]| Info { dtype: Some(DType::I64), dims: Some(dims.into()) };
+        let ends = [Dim::ZERO, size, Dim::Known(1)];
+        let ends = ends.map(|end| terms.table.integers([end].into(), info(&[])));
+        terms.operation("Range", &ends, info(&[size]))
+    };
+    let (column, row) = (along(terms, columns)?, along(terms, rows)?);
+    let row = terms.reshaped(row, &[rows, Dim::Known(1)].into());
     let of_square = |dtype| Info { dtype: Some(dtype), dims: Some(square.clone()) };
     let offset = terms.operation("Sub", &[column, row], of_square(DType::I64))?;
     let from = match call.argument(1) {

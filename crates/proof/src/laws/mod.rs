@@ -174,8 +174,19 @@ impl Terms<'_> {
 
     /// The only output of one of ONNX's operators without attributes.
     pub fn operation(&mut self, name: &str, arguments: &[TermId], info: Info) -> Option<TermId> {
+        self.operation_with(name, AttributesKey::new(), arguments, info)
+    }
+
+    /// The only output of one of ONNX's operators.
+    pub fn operation_with(
+        &mut self,
+        name: &str,
+        attributes: AttributesKey,
+        arguments: &[TermId],
+        info: Info,
+    ) -> Option<TermId> {
         let row = registry::row(Standard::Onnx, "", name)?;
-        let operator = Operator { domain: "".into(), name: name.into(), version: 0, attributes: Vec::new() };
+        let operator = Operator { domain: "".into(), name: name.into(), version: 0, attributes };
         let arguments = arguments.iter().copied().map(Some).collect();
         let call = Call { operator: Arc::new(operator), row, arguments, infos: vec![info] };
         apply(self, call).first().copied()

@@ -54,6 +54,7 @@ pub(super) const LAWS: &[Law] = &[
         "f(c * x) = c * f(x) for a number c",
         linear,
     ),
+    real("largest", &["TopK"], "the first of TopK by size = ReduceMax and ArgMax, or those of the smallest", largest),
     real(
         "product",
         &["Div", "Mul", "Neg", "Reciprocal"],
@@ -300,6 +301,20 @@ fn power(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
         _ => None,
     };
     Some(vec![found?])
+}
+
+fn largest(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
+    if terms.table.numbers(call.argument(1)?)?[..] != [1] || call.infos.len() != 2 {
+        return None;
+    }
+    let (x, infos) = (call.argument(0)?, call.infos.clone());
+    let axis = attributes::int(call.attributes(), "axis")?;
+    let is_largest = attributes::int(call.attributes(), "largest").unwrap_or(1) != 0;
+    let [value, index] = if is_largest { ["ReduceMax", "ArgMax"] } else { ["ReduceMin", "ArgMin"] };
+    let axes = terms.table.tensor(&Tensor::vector(&[axis]));
+    let value = terms.operation(value, &[x, axes], infos[0].clone())?;
+    let along = vec![("axis".into(), ContentKey::Int(axis))];
+    Some(vec![value, terms.operation_with(index, along, &[x], infos[1].clone())?])
 }
 
 fn linear(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
