@@ -248,7 +248,7 @@ impl Model {
         }
         // What is proved is compared with this model in any time.
         let reason = proof.stopped.as_ref().map(|_| NO_END.to_owned());
-        let limits = Limits { deadline: self.limits().deadline, ..limits };
+        limits.deadline = self.limits().deadline;
         match self.beyond(other, &proof, sizes, limits) {
             Ok(None) => {}
             Ok(Some(text)) => return none(format!("the second model takes more for granted: {text}")),
@@ -330,7 +330,7 @@ impl Model {
         }
         let (sizes, seed, time) = (options.sizes.clone(), options.seed, options.time);
         let of_runs = VerifyOptions { sizes, seed, time, ..VerifyOptions::default() };
-        match self.witness(other, &of_runs) {
+        match self.witness(other, &of_runs, options.up_to != UpTo::Bits) {
             Ok((runs, Some(mut witness))) => {
                 witness.outputs.retain(|output| shows(output, options.up_to));
                 if witness.outputs.is_empty() {

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use foldhash::{HashMap, HashMapExt};
 use gradus_core::graph::{Graph, Origin, Standard, ValueId};
 use gradus_core::{DType, Error, Kind, Limits, Result};
-use gradus_engine::dim::{Condition, Dim, Relation, Symbols};
+use gradus_engine::dim::{Answer, Claim, Condition, Dim, Ranges, Relation, Symbols};
 use gradus_engine::infer::{InferOptions, Inference, ModelCondition, Sizes};
 use gradus_engine::lowering::{self, Known};
 use gradus_engine::operators::registry;
@@ -230,8 +230,7 @@ fn followed(first: &Source, second: &Source, options: &ProofOptions, mut trail: 
         (round, of_level) = (round + 1, of_level + 1);
         let is_replayed = trail.is_replayed();
         let joined = join(models, &same, &bodies, &limits);
-        let found = joined
-            .and_then(|joined| attempt(first, joined, &options.sizes, (&limits, up_to), trail));
+        let found = joined.and_then(|joined| attempt(first, joined, &options.sizes, (&limits, up_to), trail));
         let found = match (found, last.take()) {
             (Ok(found), _) => found,
             // Rounds that ended have proved what they have.
@@ -381,7 +380,7 @@ fn vacuous<'c>(
     conditions: impl Iterator<Item = &'c ModelCondition>,
     limits: &Limits,
 ) -> Option<String> {
-    let mut all: Vec<(Condition, &str)> = Vec::new();
+    let mut all: Vec<(Claim, &str)> = Vec::new();
     // The smallest and the largest value of an expression.
     let mut ends: HashMap<Dim, (i64, i64)> = HashMap::new();
     for of in conditions.filter(|of| of.is_of_every_run()) {
@@ -404,16 +403,21 @@ fn vacuous<'c>(
         if is_empty {
             return Some(of.text.clone());
         }
-        if !all.iter().any(|(known, _)| *known == condition) {
-            all.push((condition, &of.text));
+        if !all.iter().any(|(_, text)| **text == of.text) {
+            all.extend(Claim::parse(&of.text).ok().map(|claim| (claim, &*of.text)));
         }
     }
-    let (conditions, texts): (Vec<_>, Vec<_>) = all.into_iter().unzip();
-    let mut contradict = |count: usize| symbols.follows(&conditions[..count], None, Some(limits));
-    if conditions.len() < 2 || conditions.len() > MAX_TOGETHER || !contradict(conditions.len()) {
+    let (claims, texts): (Vec<_>, Vec<_>) = all.into_iter().unzip();
+    // What is false follows from what contradicts itself alone.
+    let never = Claim::parse("0 == 1").ok()?;
+    let contradict = |count: usize| {
+        let answer = never.decide(&claims[..count], &Ranges::new(), Some(limits));
+        matches!(answer, Answer::True | Answer::Contradiction)
+    };
+    if claims.len() < 2 || claims.len() > MAX_TOGETHER || !contradict(claims.len()) {
         return None;
     }
-    let with = (2..=conditions.len()).find(|count| contradict(*count))?;
+    let with = (2..=claims.len()).find(|count| contradict(*count))?;
     Some(texts[with - 1].to_owned())
 }
 

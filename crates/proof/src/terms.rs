@@ -341,7 +341,13 @@ impl<'m> Terms<'m> {
             Chance::InTraining => in_training(),
             Chance::Yes => true,
         };
-        if by_chance || row.stateful || !row.is_inferred() {
+        // Bits and texts of floats show their type, which real numbers have not.
+        let shows_type = match &*node.operator.name {
+            "BitCast" => true,
+            "Cast" | "CastLike" => infos.iter().any(|info| info.dtype == Some(DType::String)),
+            _ => false,
+        };
+        if by_chance || row.stateful || !row.is_inferred() || (self.table.reals && shows_type) {
             return Ok(None);
         }
         // The forms of ONNX's own operators say all that versions differ in.

@@ -61,8 +61,10 @@ fn summary(proof: &Proof) -> String {
     let count = proof.outputs.len();
     let taken = proof.assumptions.iter().map(|text| format!("assumed: {}", output::escaped(text)));
     let read = proof.readings.iter().map(|text| format!("read as ONNX: {}", output::escaped(text)));
-    let head =
-        format!("verified: {count} of {count} outputs, {} for all inputs that both models take", proof.up_to.says());
+    let head = format!(
+        "verified: {count} of {count} outputs, {} for all inputs that both models take",
+        proof.up_to.says()
+    );
     let used = proof.laws.iter().map(|(law, steps)| format!("  {law}: {steps}"));
     let laws = (!proof.laws.is_empty()).then(|| "laws, and how often each was applied:".to_owned());
     [head].into_iter().chain(taken).chain(read).chain(laws).chain(used).collect::<Vec<_>>().join("\n")

@@ -1,7 +1,7 @@
 //! Laws of operators that choose among values, and of normal forms of attributes.
 
-use gradus_core::{DType, Number};
 use gradus_core::convert::i64_of;
+use gradus_core::{DType, Number};
 use gradus_engine::dim::Dim;
 
 use super::layout::filled;

@@ -54,7 +54,12 @@ pub(super) const LAWS: &[Law] = &[
         "f(c * x) = c * f(x) for a number c",
         linear,
     ),
-    real("largest", &["TopK"], "the first of TopK by size = ReduceMax and ArgMax, or those of the smallest", largest),
+    real(
+        "largest",
+        &["TopK"],
+        "the first of TopK by size = ReduceMax and ArgMax, or those of the smallest",
+        largest,
+    ),
     real(
         "product",
         &["Div", "Mul", "Neg", "Reciprocal"],
