@@ -313,7 +313,8 @@ fn attempt(
     let is_proved = |both: &[ValueId; 2]| {
         let [a, b] = pair(both);
         let [of_a, of_b] = both.map(|id| dtypes[id.index()]);
-        both[0] == both[1] || (a.is_some() && a == b && of_a == of_b)
+        let typed = up_to != UpTo::Rounding || (of_a.is_some() && of_a == of_b);
+        both[0] == both[1] || (a.is_some() && a == b && typed)
     };
     let proved: Vec<_> = outputs.iter().map(|(name, both)| (name.clone(), is_proved(both))).collect();
     let firsts = outputs.iter().map(|(_, both)| pair(both)[0]).collect();
@@ -329,7 +330,11 @@ fn attempt(
             Some((a?, b?))
         });
         frontier = frontier::of(&terms, graph, &names, open);
-        same = merged(graph, &values, &dtypes);
+        let terms = values.iter().zip(&dtypes).map(|(term, dtype)| {
+            let typed = up_to != UpTo::Rounding || dtype.is_some();
+            term.filter(|_| typed)
+        });
+        same = merged(graph, &terms.collect::<Vec<_>>(), &dtypes);
     }
     let proof = Proof {
         up_to,

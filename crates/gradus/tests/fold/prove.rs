@@ -213,12 +213,14 @@ fn seeded(wanted: usize, time: std::time::Duration) -> Seeded {
             let differs = differ(&before, &found);
             let mut options = ProveOptions::default();
             options.time = if differs { time } else { std::time::Duration::ZERO };
-            let verdict = model.prove(&faulty, &options).unwrap().verdict;
+            let answer = model.prove(&faulty, &options).unwrap();
+            let verdict = answer.verdict;
             let complete = matches!(verdict, Verdict::Equivalent);
             assert!(!(differs && complete), "seed {seed}: proved, though a run differs");
             let is_shown = differs && matches!(verdict, Verdict::Different(_));
             if differs && !time.is_zero() && !is_shown {
-                eprintln!("seed {seed}: no witness of a fault of {kind}");
+                let (runs, reason) = (answer.runs, answer.reason);
+                eprintln!("seed {seed}: no witness of a fault of {kind} in {runs} runs: {reason:?}");
             }
             all.faults += usize::from(differs);
             all.harmless += usize::from(complete);

@@ -39,7 +39,7 @@ pub(super) const LAWS: &[Law] = &[
     law(
         "kernel",
         &["Conv", "ConvTranspose"],
-        "kernel_shape = the sizes of the weight; auto_pad of VALID = no padding",
+        "kernel_shape = the sizes of the weight; auto_pad of VALID in Conv = no padding",
         "the text says so",
         kernel,
     ),
@@ -226,9 +226,11 @@ fn kernel(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     let is_own = attributes::ints(call.attributes(), "kernel_shape")
         .is_some_and(|own| own.iter().map(|&size| Dim::Known(size)).eq(weight));
     let valid = ContentKey::Text(bytes::Bytes::from_static(b"VALID"));
+    let is_valid = call.attributes().iter().any(|(name, own)| &**name == "auto_pad" && *own == valid);
     for (name, stands) in [
         ("kernel_shape", is_own),
-        ("auto_pad", call.attributes().iter().any(|(name, own)| &**name == "auto_pad" && *own == valid)),
+        ("auto_pad", call.is("Conv") && is_valid),
+        ("pads", call.is("Conv") && is_valid),
     ] {
         if stands {
             attributes::set(call.attributes_mut(), name, None);
