@@ -46,7 +46,7 @@ pub(super) const LAWS: &[Law] = &[
     law(
         "resize",
         &["Resize"],
-        "Resize by sizes along axes = Resize by the sizes of the output; nearest_mode without mode of nearest = none",
+        "Resize by sizes along axes = Resize by the sizes of the output; nearest_mode without mode of nearest and extrapolation_value without tf_crop_and_resize = none",
         "an axis that keeps its size is not resized",
         resize,
     ),
@@ -194,7 +194,10 @@ const DEFAULT_TEXTS: &[(&[&str], &str, &str)] = &[
     (&["AveragePool", "Conv", "ConvTranspose", "LpPool", "MaxPool"], "auto_pad", "NOTSET"),
     (&["Cast", "CastLike"], "round_mode", "up"),
     (&["DepthToSpace", "SpaceToDepth"], "mode", "DCR"),
+    (&["Gelu"], "approximate", "none"),
     (&["Pad"], "mode", "constant"),
+    (&["Resize"], "coordinate_transformation_mode", "half_pixel"),
+    (&["Resize"], "nearest_mode", "round_prefer_floor"),
     (&["Resize"], "keep_aspect_ratio_policy", "stretch"),
     (&["ScatterElements", "ScatterND"], "reduction", "none"),
 ];
@@ -249,6 +252,9 @@ fn resize(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
         attributes::set(call.attributes_mut(), "nearest_mode", None);
     }
     let crops = is(word(call, "coordinate_transformation_mode"), "tf_crop_and_resize");
+    if !crops {
+        attributes::set(call.attributes_mut(), "extrapolation_value", None);
+    }
     let stretches = word(call, "keep_aspect_ratio_policy").is_none_or(|text| &*text == b"stretch");
     if call.argument(3).is_none() || crops || !stretches {
         return None;
