@@ -101,6 +101,9 @@ impl Scope<'_> {
     }
 }
 
+/// The keys of a body's values, the arguments of its call, and its number in keys.
+type Place<'a> = (Vec<Arc<str>>, &'a HashMap<Arc<str>, Content>, Option<usize>);
+
 struct Joiner<'m> {
     same: &'m Same,
     bodies: &'m Bodies,
@@ -311,7 +314,7 @@ impl<'m> Joiner<'m> {
         builder: &mut Builder,
         node: &Node,
         body: &'m Graph,
-        (mut keys, arguments, number): (Vec<Arc<str>>, &HashMap<Arc<str>, Content>, Option<usize>),
+        (mut keys, arguments, number): Place<'_>,
     ) -> Result<()> {
         for (slot, input) in body.inputs().iter().enumerate() {
             let given = node.inputs.get(slot).copied().flatten();

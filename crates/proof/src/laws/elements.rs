@@ -178,7 +178,7 @@ fn truth(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
         return None;
     };
     let info = call.infos.first()?.clone();
-    if !terms.table.dtype(x).is_some_and(|dtype| dtype != DType::Bool)
+    if terms.table.dtype(x).is_none_or(|dtype| dtype == DType::Bool)
         || terms.table.dims(x) != info.dims.as_ref()
     {
         return None;

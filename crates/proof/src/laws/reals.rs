@@ -143,9 +143,13 @@ impl Terms<'_> {
         {
             all.number = number;
         } else if let Some(inner) = self.real(id, "Product") {
-            inner.into_iter().for_each(|id| self.factor(all, id, is_inverse));
+            for id in inner {
+                self.factor(all, id, is_inverse);
+            }
         } else if let Some(inner) = self.real(id, "Inverse") {
-            inner.into_iter().for_each(|id| self.factor(all, id, !is_inverse));
+            for id in inner {
+                self.factor(all, id, !is_inverse);
+            }
         } else {
             all.rest.push((id, is_inverse));
         }
@@ -329,11 +333,11 @@ fn linear(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
         return None;
     }
     let (mut number, mut arguments) = (1.0, call.arguments.clone());
-    for at in 0..if is_of_two { 2 } else { 1 } {
-        if let Some((own, rest)) = terms.unscaled(call.argument(at)?)
+    for argument in arguments.iter_mut().take(if is_of_two { 2 } else { 1 }) {
+        if let Some((own, rest)) = terms.unscaled((*argument)?)
             && let Some(both) = exact(number, own, false)
         {
-            (number, arguments[at]) = (both, Some(rest));
+            (number, *argument) = (both, Some(rest));
         }
     }
     if number == 1.0 {
