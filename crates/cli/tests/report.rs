@@ -48,7 +48,7 @@ examples/heads.onnx -> [..]a.html, [..] bytes
         .assert()
         .code(0)
         .stdout_eq(str![[r#"
-{"model":"examples/heads.onnx","output":"[..]pages/heads.onnx.html","bytes":[..],"nodes":14,"parameters":5,"symbols":["seq"],"shapes":{"values":14,"known":14},"warnings":[],"problems":[],"fold":{"before":14,"after":2,"proof":{"outputs":[{"name":"y","proved":true}]}},"conversions":[{"to":"openvino","notes":0,"lost":1}]}
+{"model":"examples/heads.onnx","output":"[..]pages/heads.onnx.html","bytes":[..],"nodes":14,"parameters":5,"symbols":["seq"],"shapes":{"values":14,"known":14},"warnings":[],"problems":[],"fold":{"before":14,"after":2,"proof":{"up_to":"bits","outputs":[{"name":"y","proved":true}]}},"conversions":[{"to":"openvino","notes":0,"lost":1}]}
 
 "#]]);
     assert!(folder.join("pages/heads.onnx.html").is_file());

@@ -7,9 +7,9 @@ use gradus_core::convert::i64_of;
 use gradus_core::graph::{DeclaredDim, Standard, Type, ValueId};
 use gradus_core::{Error, Kind, Limits, Result};
 use gradus_proof::ProofOptions;
-pub use gradus_proof::{Law, Proof, Side, Unproved, laws};
+pub use gradus_proof::{Law, Proof, Side, Unproved, UpTo, laws};
 
-use crate::check::{VerifyOptions, Witness, draws};
+use crate::check::{OutputCheck, VerifyOptions, Witness, draws};
 use crate::conversion::ConvertOptions;
 use crate::dim::Dim;
 use crate::fact::{Dims, TensorFact};
@@ -30,19 +30,22 @@ pub struct ProveOptions {
     pub limits: Option<Limits>,
     /// True if the steps of a complete proof are wanted as a [certificate](Proof::certificate).
     pub certificate: bool,
+    /// What equal outputs may differ in; by default nothing.
+    pub up_to: UpTo,
 }
 
 impl Default for ProveOptions {
     fn default() -> ProveOptions {
         let time = Duration::from_secs(30);
-        ProveOptions { sizes: Sizes::default(), seed: 1, time, limits: None, certificate: false }
+        let (sizes, up_to) = (Sizes::default(), UpTo::Bits);
+        ProveOptions { sizes, seed: 1, time, limits: None, certificate: false, up_to }
     }
 }
 
 impl ProveOptions {
     fn of_proof(&self, first: &Model) -> ProofOptions {
         let mut given = ProofOptions::of(self.sizes.clone(), self.limits.or(Some(first.limits())));
-        given.certificate = self.certificate;
+        (given.certificate, given.up_to) = (self.certificate, self.up_to);
         given
     }
 }
@@ -112,9 +115,11 @@ pub struct Proved {
 /// Whether two models are the same.
 #[derive(Clone, Debug)]
 pub enum Verdict {
-    /// All outputs are the same bits for all inputs that both models take.
+    /// All outputs are the same for all inputs that both models take: the same bits, unless the
+    /// proof is [up to more](Proof::up_to).
     Equivalent,
-    /// These inputs show that they are not: a run of both made this difference.
+    /// These inputs show that they are not: a run of both made this difference. Unless bits are
+    /// compared, floats differ by more than rounding makes probable: a thousandth of the largest.
     Different(Box<Witness>),
     /// There is neither a proof nor a witness.
     Undecided,
@@ -139,7 +144,9 @@ pub struct ProvedOutputs {
     /// Outputs, and whether they are proved to be the same bits for all inputs that the first model
     /// takes.
     pub outputs: Vec<(String, bool)>,
-    /// Why no output is proved, where the proof did not end or needs more than the first model.
+    /// What proved outputs may differ in.
+    pub up_to: UpTo,
+    /// Why outputs are not proved, where the proof did not end or needs more than the first model.
     pub reason: Option<String>,
 }
 
@@ -153,6 +160,17 @@ impl ProvedOutputs {
     pub fn is_complete(&self) -> bool {
         self.outputs.iter().all(|(_, proved)| *proved)
     }
+}
+
+/// The reason of a proof whose time ended.
+const NO_END: &str = "the proof did not end in the time for it";
+
+/// The part of the largest magnitude by which rounding of a whole model may let outputs differ.
+const ROUNDING: f64 = 1e-3;
+
+/// Returns true if a run shows that outputs differ in more than they may.
+fn shows(output: &OutputCheck, up_to: UpTo) -> bool {
+    up_to == UpTo::Bits || output.types.is_some() || output.relative > ROUNDING
 }
 
 /// Returns true if every tensor that a fact is about has a declared type. Names of sizes declare
@@ -183,6 +201,17 @@ impl Model {
     /// # Ok::<(), gradus::Error>(())
     /// ```
     pub fn prove_outputs(&self, other: &Model, sizes: &Sizes, time: Duration) -> Option<ProvedOutputs> {
+        self.prove_outputs_up_to(UpTo::Bits, other, sizes, time)
+    }
+
+    /// [`Model::prove_outputs`], of outputs that may differ in something.
+    pub(crate) fn prove_outputs_up_to(
+        &self,
+        up_to: UpTo,
+        other: &Model,
+        sizes: &Sizes,
+        time: Duration,
+    ) -> Option<ProvedOutputs> {
         if time.is_zero() {
             return None;
         }
@@ -198,13 +227,15 @@ impl Model {
         let none = |reason| {
             let outputs = self.graph().outputs().iter();
             let outputs = outputs.map(|&id| (self.graph().value(id).name.to_string(), false)).collect();
-            Some(ProvedOutputs { outputs, reason: Some(reason) })
+            Some(ProvedOutputs { outputs, up_to, reason: Some(reason) })
         };
-        let proof = match gradus_proof::prove(self, other, &ProofOptions::of(of_both, Some(limits))) {
+        let mut given = ProofOptions::of(of_both, Some(limits));
+        given.up_to = up_to;
+        let proof = match gradus_proof::prove(self, other, &given) {
             Ok(proof) => proof,
             Err(error) if error.kind() == Kind::Unsupported => return None,
             Err(_) if limits.check().is_err() => {
-                return none("the proof did not end in the time for it".to_owned());
+                return none(NO_END.to_owned());
             }
             Err(error) => return none(error.to_string()),
         };
@@ -215,12 +246,15 @@ impl Model {
         if !proof.unmatched.is_empty() || proof.own_inputs.iter().any(|(model, _)| *model > 0) {
             return None;
         }
+        // What is proved is compared with this model in any time.
+        let reason = proof.stopped.as_ref().map(|_| NO_END.to_owned());
+        limits.deadline = self.limits().deadline;
         match self.beyond(other, &proof, sizes, limits) {
             Ok(None) => {}
             Ok(Some(text)) => return none(format!("the second model takes more for granted: {text}")),
             Err(error) => return none(error.to_string()),
         }
-        Some(ProvedOutputs { outputs: proof.outputs, reason: None })
+        Some(ProvedOutputs { outputs: proof.outputs, up_to: proof.up_to, reason })
     }
 
     /// An assumption of a proof, or a size of an input that the other model declares, which this
@@ -287,16 +321,24 @@ impl Model {
         let empty = proof.as_ref().and_then(|proof| proof.vacuous.as_ref());
         let empty =
             empty.map(|condition| format!("no input is one that both models take: never {condition}"));
-        let mut reason = reason.or(empty);
+        let stopped = proof.as_ref().and_then(|proof| proof.stopped.clone());
+        let mut reason = reason.or(empty).or(stopped);
         let mut proved = Proved { verdict: Verdict::Undecided, proof, reason: reason.take(), runs: 0 };
         // Runs that chance decides show nothing.
-        if draws(self) || draws(other) {
+        if options.time.is_zero() || draws(self) || draws(other) {
             return Ok(proved);
         }
         let (sizes, seed, time) = (options.sizes.clone(), options.seed, options.time);
         let of_runs = VerifyOptions { sizes, seed, time, ..VerifyOptions::default() };
-        match self.witness(other, &of_runs) {
-            Ok((_, Some(witness))) => proved.verdict = Verdict::Different(Box::new(witness)),
+        match self.witness(other, &of_runs, options.up_to != UpTo::Bits) {
+            Ok((runs, Some(mut witness))) => {
+                witness.outputs.retain(|output| shows(output, options.up_to));
+                if witness.outputs.is_empty() {
+                    proved.runs = runs;
+                } else {
+                    proved.verdict = Verdict::Different(Box::new(witness));
+                }
+            }
             Ok((runs, None)) => proved.runs = runs,
             Err(error) => {
                 proved.reason.get_or_insert(error.to_string());

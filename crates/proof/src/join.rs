@@ -19,6 +19,9 @@ const BREAK: char = '\u{1}';
 /// Values that are read as others, by key.
 pub type Same = HashMap<Arc<str>, Arc<str>>;
 
+/// Graphs of simpler operators that nodes stand for, by the key of the node's first output.
+pub type Bodies = HashMap<Arc<str>, Arc<Graph>>;
+
 /// Both models in one graph.
 #[derive(Debug)]
 pub struct Joined {
@@ -42,8 +45,9 @@ pub fn place(key: &str) -> (Option<usize>, &str) {
     (side, key.rsplit(BREAK).next().unwrap_or(key))
 }
 
-/// Puts both models into one graph; values are read as those that they are the same as.
-pub fn join(models: [&Model; 2], same: &Same, limits: &Limits) -> Result<Joined> {
+/// Puts both models into one graph; values are read as those that they are the same as, and nodes
+/// as the graphs that they stand for.
+pub fn join(models: [&Model; 2], same: &Same, bodies: &Bodies, limits: &Limits) -> Result<Joined> {
     let mut builder = Builder::new("");
     let shared = inputs::shared(models)?;
     for (name, declared) in &shared.inputs {
@@ -51,7 +55,7 @@ pub fn join(models: [&Model; 2], same: &Same, limits: &Limits) -> Result<Joined>
         builder.info(id).declared.clone_from(declared);
     }
     let mut joiner =
-        Joiner { same, limits, functions: HashMap::new(), side: 0, scopes: 0, depth: 0, steps: 0 };
+        Joiner { same, bodies, limits, functions: HashMap::new(), side: 0, scopes: 0, depth: 0, steps: 0 };
     let mut outputs = Vec::new();
     for (side, model) in models.into_iter().enumerate() {
         joiner.enter(side, model);
@@ -87,6 +91,8 @@ struct Scope<'a> {
     /// Arguments of the call that the graph belongs to.
     arguments: &'a HashMap<Arc<str>, Content>,
     in_function: bool,
+    /// The number in keys; nothing for a graph that a node stands for.
+    number: Option<usize>,
 }
 
 impl Scope<'_> {
@@ -95,8 +101,12 @@ impl Scope<'_> {
     }
 }
 
+/// The keys of a body's values, the arguments of its call, and its number in keys.
+type Place<'a> = (Vec<Arc<str>>, &'a HashMap<Arc<str>, Content>, Option<usize>);
+
 struct Joiner<'m> {
     same: &'m Same,
+    bodies: &'m Bodies,
     limits: &'m Limits,
     functions: HashMap<&'m graph::OperatorId, &'m Function>,
     side: usize,
@@ -122,9 +132,13 @@ impl<'m> Joiner<'m> {
         self.scopes
     }
 
+    fn own_key(&self, scope: usize, name: &str) -> Arc<str> {
+        format!("{}{BREAK}{scope}{BREAK}{name}", self.side).into()
+    }
+
     /// The key of a value in a graph of that number, or that of the value that it is the same as.
     fn key(&self, scope: usize, name: &str) -> Arc<str> {
-        let key: Arc<str> = format!("{}{BREAK}{scope}{BREAK}{name}", self.side).into();
+        let key = self.own_key(scope, name);
         self.same.get(&key).cloned().unwrap_or(key)
     }
 
@@ -139,7 +153,7 @@ impl<'m> Joiner<'m> {
                 keys[id.index()] = graph.value(id).name.clone();
             }
         }
-        Scope { graph, keys, arguments: &NONE, in_function: false }
+        Scope { graph, keys, arguments: &NONE, in_function: false, number: Some(number) }
     }
 
     fn nodes(&mut self, scope: &Scope<'_>, builder: &mut Builder) -> Result<()> {
@@ -168,6 +182,9 @@ impl<'m> Joiner<'m> {
         let is_defined = |key: &&str| key.is_empty() || builder.is_defined(key);
         if !outputs.is_empty() && outputs.iter().all(is_defined) {
             return Ok(());
+        }
+        if let Some((around, body)) = self.body_of(scope, node) {
+            return self.inline(scope, builder, node, (&around, body));
         }
         // An output that another value stands for keeps no name.
         let outputs: Vec<_> =
@@ -223,7 +240,8 @@ impl<'m> Joiner<'m> {
         for capture in inner.captures() {
             keys[capture.inner.index()] = scope.key(capture.outer).clone();
         }
-        let copied = Scope { graph: inner, keys, arguments: scope.arguments, in_function: scope.in_function };
+        let (arguments, in_function) = (scope.arguments, scope.in_function);
+        let copied = Scope { graph: inner, keys, arguments, in_function, number: Some(number) };
         let mut builder = Builder::nested(inner.name());
         for &input in inner.inputs() {
             let id = builder.define(copied.key(input), Origin::Input)?;
@@ -239,6 +257,33 @@ impl<'m> Joiner<'m> {
         Ok(Arc::new(builder.finish()?))
     }
 
+    /// The graph that a node stands for, and the key of the node's first output.
+    fn body_of(&self, scope: &Scope<'_>, node: &Node) -> Option<(Arc<str>, &'m Graph)> {
+        if self.bodies.is_empty() {
+            return None;
+        }
+        let first = node.outputs.first().copied().flatten()?;
+        let own = self.own_key(scope.number?, &scope.graph.value(first).name);
+        let body = self.bodies.get(&own)?;
+        Some((own, body))
+    }
+
+    /// The graph that a node stands for in place of the node.
+    fn inline(
+        &mut self,
+        scope: &Scope<'_>,
+        builder: &mut Builder,
+        node: &Node,
+        (around, body): (&str, &'m Graph),
+    ) -> Result<()> {
+        let key = |info: &graph::ValueInfo| {
+            let key: Arc<str> = format!("{around}{BREAK}{}", info.name).into();
+            self.same.get(&key).cloned().unwrap_or(key)
+        };
+        let keys = body.values().iter().map(key).collect();
+        self.body(scope, builder, node, body, (keys, &HashMap::new(), None))
+    }
+
     fn call(
         &mut self,
         scope: &Scope<'_>,
@@ -252,18 +297,30 @@ impl<'m> Joiner<'m> {
             return Err(Error::new(Kind::Graph, message));
         }
         let number = self.fresh();
-        let mut keys: Vec<_> = body.values().iter().map(|info| self.key(number, &info.name)).collect();
-        for (slot, input) in body.inputs().iter().enumerate() {
-            let given = node.inputs.get(slot).copied().flatten();
-            keys[input.index()] = given.map_or_else(|| "".into(), |id| scope.key(id).clone());
-        }
+        let keys: Vec<_> = body.values().iter().map(|info| self.key(number, &info.name)).collect();
         let mut arguments = HashMap::new();
         let given = self.attributes(scope, node)?;
         for (name, default) in &function.attributes {
             let argument = given.iter().find(|given| given.name == *name).or(default.as_ref());
             arguments.extend(argument.map(|argument| (name.clone(), argument.content.clone())));
         }
-        let inner = Scope { graph: body, keys, arguments: &arguments, in_function: true };
+        self.body(scope, builder, node, body, (keys, &arguments, Some(number)))
+    }
+
+    /// Nodes of a body whose values have these keys in place of a node.
+    fn body(
+        &mut self,
+        scope: &Scope<'_>,
+        builder: &mut Builder,
+        node: &Node,
+        body: &'m Graph,
+        (mut keys, arguments, number): Place<'_>,
+    ) -> Result<()> {
+        for (slot, input) in body.inputs().iter().enumerate() {
+            let given = node.inputs.get(slot).copied().flatten();
+            keys[input.index()] = given.map_or_else(|| "".into(), |id| scope.key(id).clone());
+        }
+        let inner = Scope { graph: body, keys, arguments, in_function: true, number };
         self.deeper()?;
         self.nodes(&inner, builder)?;
         self.depth -= 1;

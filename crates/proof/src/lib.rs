@@ -17,16 +17,53 @@ use std::sync::Arc;
 
 use foldhash::{HashMap, HashMapExt};
 use gradus_core::graph::{Graph, Origin, Standard, ValueId};
-use gradus_core::{Error, Kind, Limits, Result};
-use gradus_engine::dim::{Condition, Dim, Relation, Symbols};
-use gradus_engine::infer::{InferOptions, ModelCondition, Sizes};
+use gradus_core::{DType, Error, Kind, Limits, Result};
+use gradus_engine::dim::{Answer, Claim, Condition, Dim, Ranges, Relation, Symbols};
+use gradus_engine::infer::{InferOptions, Inference, ModelCondition, Sizes};
+use gradus_engine::lowering::{self, Known};
+use gradus_engine::operators::registry;
 use gradus_engine::source::Source;
 use serde::Serialize;
 
-use join::{Joined, Same, join};
+use join::{Bodies, Joined, Same, join};
 use table::TermId;
 use terms::Terms;
 use trail::Trail;
+
+/// What equal outputs may differ in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum UpTo {
+    /// Nothing: they are the same bits.
+    #[default]
+    Bits,
+    /// The order in which floats are added.
+    Order,
+    /// Rounding of floats: they are equal as formulas of real numbers.
+    Rounding,
+}
+
+impl UpTo {
+    /// All, the strictest first.
+    pub const ALL: [UpTo; 3] = [UpTo::Bits, UpTo::Order, UpTo::Rounding];
+
+    /// Its name: `bits`, `order`, `rounding`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            UpTo::Bits => "bits",
+            UpTo::Order => "order",
+            UpTo::Rounding => "rounding",
+        }
+    }
+
+    /// What proved outputs are, in words.
+    pub const fn says(self) -> &'static str {
+        match self {
+            UpTo::Bits => "the same bits",
+            UpTo::Order => "the same up to the order of sums",
+            UpTo::Rounding => "the same up to rounding, as formulas of real numbers",
+        }
+    }
+}
 
 /// What a proof is asked for.
 #[derive(Clone, Debug)]
@@ -38,12 +75,14 @@ pub struct ProofOptions {
     pub limits: Option<Limits>,
     /// True if the steps are noted as a certificate.
     pub certificate: bool,
+    /// What equal outputs may differ in.
+    pub up_to: UpTo,
 }
 
 impl ProofOptions {
-    /// A proof for these sizes, without a certificate.
+    /// A proof of the same bits for these sizes, without a certificate.
     pub fn of(sizes: Sizes, limits: Option<Limits>) -> ProofOptions {
-        ProofOptions { sizes, limits, certificate: false }
+        ProofOptions { sizes, limits, certificate: false, up_to: UpTo::Bits }
     }
 }
 
@@ -51,6 +90,9 @@ impl ProofOptions {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Proof {
+    /// What proved outputs may differ in: no more than was asked for, and bits alone if they are
+    /// proved without the laws that hold up to more.
+    pub up_to: UpTo,
     /// Outputs of both models, in the order of the first, and whether they are proved to be the
     /// same.
     pub outputs: Vec<(String, bool)>,
@@ -69,6 +111,8 @@ pub struct Proof {
     /// How operators of other standards than ONNX are read, where that is not the same to the bit:
     /// told by whoever reads them.
     pub readings: Vec<String>,
+    /// Why the proof ended before all was tried, if it did: what is proved until then stays.
+    pub stopped: Option<String>,
     /// The pairs of values up to which all is proved, those that are met most often first.
     pub frontier: Vec<Unproved>,
     /// The number of terms.
@@ -126,11 +170,11 @@ const MAX_CONSTANT: u64 = 1 << 22;
 /// Bytes that a value takes while it is proved.
 const BYTES_OF_VALUE: usize = 2048;
 
-/// Proves that outputs of two models are the same bits for all inputs that both take.
+/// Proves that outputs of two models are the same for all inputs that both take.
 ///
 /// # Errors
 /// [`Kind::Unsupported`] for models that are not of ONNX, or whose inputs do not go together;
-/// [`Kind::Limit`] at the end of the time.
+/// [`Kind::Limit`] at the end of the time, before anything is proved.
 pub fn prove(first: &Source, second: &Source, options: &ProofOptions) -> Result<Proof> {
     let trail = if options.certificate { Trail::noted() } else { Trail::default() };
     followed(first, second, options, trail)
@@ -178,13 +222,23 @@ fn followed(first: &Source, second: &Source, options: &ProofOptions, mut trail: 
         source.allow_each(limits, BYTES_OF_VALUE)?;
     }
     let models = [first.source(), second.source()];
-    trail.open(models, &options.sizes)?;
-    let mut same = Same::new();
-    let mut round = 0;
+    trail.open(models, options.up_to, &options.sizes)?;
+    let (mut same, mut bodies) = (Same::default(), Bodies::default());
+    let (mut round, mut of_level, mut up_to) = (0, 0, UpTo::Bits);
+    let mut last: Option<Proof> = None;
     loop {
-        round += 1;
-        let joined = join(models, &same, &limits)?;
-        let found = attempt(first, joined, &options.sizes, &limits, trail)?;
+        (round, of_level) = (round + 1, of_level + 1);
+        let is_replayed = trail.is_replayed();
+        let joined = join(models, &same, &bodies, &limits);
+        let found = joined.and_then(|joined| attempt(first, joined, &options.sizes, (&limits, up_to), trail));
+        let found = match (found, last.take()) {
+            (Ok(found), _) => found,
+            // Rounds that ended have proved what they have.
+            (Err(error), Some(last)) if error.kind() == Kind::Limit && !is_replayed => {
+                return Ok(Proof { stopped: Some(error.to_string()), ..last });
+            }
+            (Err(error), _) => return Err(error),
+        };
         let (mut proof, merged) = (found.proof, found.same);
         trail = found.trail;
         proof.rounds = round;
@@ -200,12 +254,20 @@ fn followed(first: &Source, second: &Source, options: &ProofOptions, mut trail: 
             return Ok(proof);
         }
         // Equal values have equal sizes once they are read as one.
-        if round == MAX_ROUNDS || merged.len() <= same.len() {
-            trail.end()?;
-            return Ok(proof);
+        if of_level == MAX_ROUNDS || merged.len() <= same.len() {
+            let next = UpTo::ALL.into_iter().find(|next| *next > up_to && *next <= options.up_to);
+            let Some(next) = next else {
+                trail.end()?;
+                return Ok(proof);
+            };
+            (up_to, of_level) = (next, 0);
+            if up_to == UpTo::Rounding {
+                bodies = found.bodies;
+            }
         }
         trail.note(&Inferred { round, terms: proof.terms, joined: merged.len() })?;
         same = merged;
+        last = Some(proof);
     }
 }
 
@@ -216,10 +278,18 @@ struct Attempt {
     terms: Vec<Option<TermId>>,
     /// The values that are the same as others.
     same: Same,
+    /// The graphs that nodes stand for.
+    bodies: Bodies,
     trail: Trail,
 }
 
-fn attempt(source: &Source, joined: Joined, sizes: &Sizes, limits: &Limits, trail: Trail) -> Result<Attempt> {
+fn attempt(
+    source: &Source,
+    joined: Joined,
+    sizes: &Sizes,
+    (limits, up_to): (&Limits, UpTo),
+    trail: Trail,
+) -> Result<Attempt> {
     let Joined { model, outputs, unmatched, own_inputs } = joined;
     let source = source.clone().with_model(model);
     let mut given = InferOptions::default().cautiously();
@@ -235,18 +305,23 @@ fn attempt(source: &Source, joined: Joined, sizes: &Sizes, limits: &Limits, trai
     let run: Vec<_> = run.into_iter().filter(ModelCondition::is_of_every_run).collect();
     limits.check()?;
     let graph = source.graph();
-    let (mut terms, values) = Terms::of(&source, inference, limits, trail)?;
+    let bodies = bodies(graph, &inference);
+    // Real numbers have no type.
+    let dtypes: Vec<_> = graph.ids().map(|id| inference.fact(id).dtype()).collect();
+    let (mut terms, values) = Terms::of(&source, inference, limits, up_to, trail)?;
     let pair = |both: &[ValueId; 2]| both.map(|id| values[id.index()]);
     let is_proved = |both: &[ValueId; 2]| {
         let [a, b] = pair(both);
-        both[0] == both[1] || (a.is_some() && a == b)
+        let [of_a, of_b] = both.map(|id| dtypes[id.index()]);
+        let typed = up_to != UpTo::Rounding || (of_a.is_some() && of_a == of_b);
+        both[0] == both[1] || (a.is_some() && a == b && typed)
     };
     let proved: Vec<_> = outputs.iter().map(|(name, both)| (name.clone(), is_proved(both))).collect();
     let firsts = outputs.iter().map(|(_, both)| pair(both)[0]).collect();
-    let vacuous = vacuous(&mut terms.symbols, rest.iter().chain(&run));
+    let vacuous = vacuous(&mut terms.symbols, rest.iter().chain(&run), limits);
     let texts = |all: &[ModelCondition]| all.iter().map(|of| of.text.clone()).collect();
     let mut frontier = Vec::new();
-    let mut same = Same::new();
+    let mut same = Same::default();
     if proved.iter().any(|(_, proved)| !proved) {
         let names = frontier::Names::of(graph, &values);
         let open = outputs.iter().filter(|(_, both)| !is_proved(both));
@@ -255,9 +330,14 @@ fn attempt(source: &Source, joined: Joined, sizes: &Sizes, limits: &Limits, trai
             Some((a?, b?))
         });
         frontier = frontier::of(&terms, graph, &names, open);
-        same = merged(graph, &values);
+        let terms = values.iter().zip(&dtypes).map(|(term, dtype)| {
+            let typed = up_to != UpTo::Rounding || dtype.is_some();
+            term.filter(|_| typed)
+        });
+        same = merged(graph, &terms.collect::<Vec<_>>(), &dtypes);
     }
     let proof = Proof {
+        up_to,
         outputs: proved,
         unmatched,
         own_inputs,
@@ -266,20 +346,46 @@ fn attempt(source: &Source, joined: Joined, sizes: &Sizes, limits: &Limits, trai
         conditions: texts(&run),
         vacuous,
         readings: Vec::new(),
+        stopped: None,
         frontier,
         terms: terms.table.len(),
         rounds: 0,
         certificate: None,
         laws: Vec::new(),
     };
-    Ok(Attempt { proof, terms: firsts, same, trail: std::mem::take(&mut terms.trail) })
+    Ok(Attempt { proof, terms: firsts, same, bodies, trail: std::mem::take(&mut terms.trail) })
 }
+
+/// The graphs of ONNX's operators by which nodes are run.
+fn bodies(graph: &Graph, inference: &Inference) -> Bodies {
+    let mut bodies = Bodies::default();
+    for node in graph.nodes() {
+        let Some(first) = node.outputs.first().copied().flatten() else { continue };
+        let Some(row) = registry::row_of(Standard::Onnx, node).filter(|row| row.is_lowered()) else {
+            continue;
+        };
+        let known = node.inputs.iter().map(|id| id.map(|id| Known::of_fact(inference.fact(id))));
+        let body = lowering::graph(node, &known.collect::<Vec<_>>(), row);
+        // Graphs within graphs have no names that stay from one inference to the next.
+        if let Ok(body) = body
+            && body.nodes().iter().all(|node| node.graphs().next().is_none())
+        {
+            bodies.insert(graph.value(first).name.clone(), Arc::new(body));
+        }
+    }
+    bodies
+}
+
+/// Maximum number of conditions of which it is decided whether they contradict each other.
+const MAX_TOGETHER: usize = 64;
 
 /// A condition that no sizes meet, alone or with those before it, of those that every run meets.
 fn vacuous<'c>(
     symbols: &mut Symbols,
     conditions: impl Iterator<Item = &'c ModelCondition>,
+    limits: &Limits,
 ) -> Option<String> {
+    let mut all: Vec<(Claim, &str)> = Vec::new();
     // The smallest and the largest value of an expression.
     let mut ends: HashMap<Dim, (i64, i64)> = HashMap::new();
     for of in conditions.filter(|of| of.is_of_every_run()) {
@@ -302,8 +408,22 @@ fn vacuous<'c>(
         if is_empty {
             return Some(of.text.clone());
         }
+        if !all.iter().any(|(_, text)| **text == of.text) {
+            all.extend(Claim::parse(&of.text).ok().map(|claim| (claim, &*of.text)));
+        }
     }
-    None
+    let (claims, texts): (Vec<_>, Vec<_>) = all.into_iter().unzip();
+    // What is false follows from what contradicts itself alone.
+    let never = Claim::parse("0 == 1").ok()?;
+    let contradict = |count: usize| {
+        let answer = never.decide(&claims[..count], &Ranges::new(), Some(limits));
+        matches!(answer, Answer::True | Answer::Contradiction)
+    };
+    if claims.len() < 2 || claims.len() > MAX_TOGETHER || !contradict(claims.len()) {
+        return None;
+    }
+    let with = (2..=claims.len()).find(|count| contradict(*count))?;
+    Some(texts[with - 1].to_owned())
 }
 
 /// An input with its type.
@@ -316,13 +436,13 @@ fn typed(terms: &Terms<'_>, graph: &Graph, id: ValueId, term: Option<TermId>) ->
 }
 
 /// The values that are read as others of the same term: the first in order.
-fn merged(graph: &Graph, values: &[Option<TermId>]) -> Same {
-    let mut firsts: HashMap<TermId, Arc<str>> = HashMap::with_capacity(values.len());
-    let mut same = Same::new();
+fn merged(graph: &Graph, values: &[Option<TermId>], dtypes: &[Option<DType>]) -> Same {
+    let mut firsts: HashMap<(TermId, Option<DType>), Arc<str>> = HashMap::with_capacity(values.len());
+    let mut same = Same::default();
     let mut note = |id: ValueId| {
         let Some(term) = values[id.index()] else { return };
         let name = &graph.value(id).name;
-        let first = firsts.entry(term).or_insert_with(|| name.clone());
+        let first = firsts.entry((term, dtypes[id.index()])).or_insert_with(|| name.clone());
         if first != name && graph.value(id).origin != Origin::Input {
             same.insert(name.clone(), first.clone());
         }

@@ -4,6 +4,7 @@ use std::hash::{BuildHasher, Hash};
 use std::sync::Arc;
 
 use foldhash::HashMap;
+use gradus_core::convert::Rules;
 use gradus_core::graph::Constant;
 use gradus_core::{DType, Result, Shape, Tensor};
 use gradus_engine::dim::Dim;
@@ -74,6 +75,14 @@ pub struct Info {
 /// Largest constant that is looked at whether all its elements are one.
 const MAX_UNIFORM: usize = 1 << 21;
 
+/// Maximum number of elements of a constant that gets the widest type.
+const MAX_WIDENED: usize = 1 << 16;
+
+/// A tensor of the widest floats, which has the same numbers.
+fn widened(tensor: &Tensor) -> Option<Tensor> {
+    Tensor::from_numbers(DType::F64, tensor.shape().clone(), tensor.numbers().ok()?, Rules::IEEE).ok()
+}
+
 /// All terms.
 #[derive(Debug, Default)]
 pub struct Table {
@@ -83,6 +92,8 @@ pub struct Table {
     by_bits: HashMap<(DType, Shape, u64), Vec<usize>>,
     /// Terms whose sizes became known after they were made.
     pub learned: usize,
+    /// True if floats of all types are numbers: all have the widest type.
+    pub reals: bool,
 }
 
 impl Table {
@@ -111,9 +122,15 @@ impl Table {
         self.info(id).dtype
     }
 
+    /// The type that values of a type have: floats have one if they are numbers.
+    pub fn widest(&self, dtype: DType) -> DType {
+        if self.reals && dtype.is_float() { DType::F64 } else { dtype }
+    }
+
     /// The term, made if it is new. Operators determine what is known of their outputs; of all
     /// others, type and sizes are a part of what they are.
-    pub fn intern(&mut self, term: Term, info: Info) -> TermId {
+    pub fn intern(&mut self, term: Term, mut info: Info) -> TermId {
+        info.dtype = info.dtype.map(|dtype| self.widest(dtype));
         let determined = matches!(term, Term::Apply(..) | Term::Input(_) | Term::Unique(..));
         let known = (!determined).then(|| info.clone());
         let key = (term, known);
@@ -140,6 +157,9 @@ impl Table {
 
     /// The term of a tensor.
     pub fn tensor(&mut self, tensor: &Tensor) -> TermId {
+        let short = tensor.dtype().is_float() && tensor.len() <= MAX_WIDENED;
+        let wide = (self.reals && short && tensor.dtype() != DType::F64).then(|| widened(tensor)).flatten();
+        let tensor = wide.as_ref().unwrap_or(tensor);
         let fact = TensorFact::of(tensor.clone());
         let info = Info { dtype: fact.dtype, dims: fact.dims.clone() };
         if let Elements::Integers(all) = &fact.elements {

@@ -14,6 +14,7 @@ use gradus_engine::operators::registry;
 use gradus_engine::operators::{Chance, Rounding, Row};
 use gradus_engine::source::Source;
 
+use crate::UpTo;
 use crate::attributes::{self, ContentKey};
 use crate::laws::{self, Call};
 use crate::table::{Arguments, Info, Operator, Table, Term, TermId};
@@ -27,6 +28,8 @@ pub struct Terms<'m> {
     runs: HashMap<Vec<(usize, usize)>, u32>,
     pub limits: &'m Limits,
     pub source: &'m Source,
+    /// What laws may hold up to.
+    pub up_to: UpTo,
     /// Results of constants that laws computed.
     pub computed: usize,
     /// Terms that are the same but for signs of zeros.
@@ -67,6 +70,7 @@ impl<'m> Terms<'m> {
         source: &'m Source,
         inference: Inference,
         limits: &'m Limits,
+        up_to: UpTo,
         trail: Trail,
     ) -> Result<(Terms<'m>, Vec<Option<TermId>>)> {
         let graph = source.graph();
@@ -77,7 +81,8 @@ impl<'m> Terms<'m> {
         });
         let runs = runs.collect();
         let (facts, symbols, bodies, _) = inference.into_parts();
-        let table = Table::default();
+        let mut table = Table::default();
+        table.reals = up_to == UpTo::Rounding;
         let mut terms = Terms {
             table,
             symbols,
@@ -85,6 +90,7 @@ impl<'m> Terms<'m> {
             runs,
             limits,
             source,
+            up_to,
             computed: 0,
             signless: HashMap::default(),
             made: HashMap::default(),
@@ -229,7 +235,10 @@ impl<'m> Terms<'m> {
         let infos: Vec<_> = node
             .outputs
             .iter()
-            .map(|id| id.map_or_else(Info::default, |id| scope.info(&self.symbols, id)))
+            .map(|id| {
+                let info = id.map_or_else(Info::default, |id| scope.info(&self.symbols, id));
+                Info { dtype: info.dtype.map(|dtype| self.table.widest(dtype)), ..info }
+            })
             .collect();
         let call = self.call(scope, node, index, &infos)?;
         let Some(call) = call else {
@@ -287,7 +296,7 @@ impl<'m> Terms<'m> {
             }
         }
         // The sizes that the node makes are what equal nodes are to have in common.
-        Ok(if makes { self.plain(call) } else { laws::apply(self, call) })
+        Ok(if makes { laws::formed(self, call) } else { laws::apply(self, call) })
     }
 
     /// The operator and arguments of a node in the newest form; nothing if its outputs do not
@@ -332,7 +341,13 @@ impl<'m> Terms<'m> {
             Chance::InTraining => in_training(),
             Chance::Yes => true,
         };
-        if by_chance || row.stateful || !row.is_inferred() {
+        // Bits and texts of floats show their type, which real numbers have not.
+        let shows_type = match &*node.operator.name {
+            "BitCast" => true,
+            "Cast" | "CastLike" => infos.iter().any(|info| info.dtype == Some(DType::String)),
+            _ => false,
+        };
+        if by_chance || row.stateful || !row.is_inferred() || (self.table.reals && shows_type) {
             return Ok(None);
         }
         // The forms of ONNX's own operators say all that versions differ in.

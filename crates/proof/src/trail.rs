@@ -14,14 +14,14 @@ use gradus_core::{Error, Kind, Result};
 use gradus_engine::infer::{InputFact, Sizes};
 use serde::{Deserialize, Serialize};
 
-use crate::contents;
 use crate::frontier::{describe, sizes};
 use crate::laws::{self, Call, Law};
 use crate::table::TermId;
 use crate::terms::Terms;
+use crate::{UpTo, contents};
 
 /// Version of the form of certificates.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// The steps of a proof.
 #[derive(Default)]
@@ -63,6 +63,7 @@ struct Header {
     gradus: &'static str,
     first: String,
     second: String,
+    up_to: &'static str,
     options: Vec<String>,
 }
 
@@ -110,6 +111,11 @@ impl Trail {
         matches!(self.mode, Mode::Off)
     }
 
+    /// Returns true if steps are read from a certificate.
+    pub fn is_replayed(&self) -> bool {
+        matches!(self.mode, Mode::Replayed(_))
+    }
+
     /// The number of calls that laws were asked about.
     pub fn calls(&self) -> usize {
         self.calls
@@ -121,13 +127,14 @@ impl Trail {
     }
 
     /// Writes the line that says what a proof is about.
-    pub fn open(&mut self, models: [&Model; 2], given: &Sizes) -> Result<()> {
+    pub fn open(&mut self, models: [&Model; 2], up_to: UpTo, given: &Sizes) -> Result<()> {
         if self.is_off() {
             return Ok(());
         }
         let [first, second] = [contents::digest(models[0])?, contents::digest(models[1])?];
         let gradus = env!("CARGO_PKG_VERSION");
-        self.note(&Header { certificate: VERSION, gradus, first, second, options: options(given)? })
+        let (up_to, options) = (up_to.name(), options(given)?);
+        self.note(&Header { certificate: VERSION, gradus, first, second, up_to, options })
     }
 
     /// Writes a line that is no step.
@@ -193,7 +200,7 @@ impl Trail {
         }
     }
 
-    fn next(&mut self, call: &Call) -> Next {
+    fn next(&mut self, call: &Call, up_to: UpTo) -> Next {
         let number = self.calls;
         self.calls += 1;
         match &mut self.mode {
@@ -204,7 +211,7 @@ impl Trail {
             }
             Mode::Replayed(reader) => match reader.lines.get(reader.at) {
                 Some((_, Some(plan))) if plan.call == number && reader.refused.is_none() => {
-                    let laws = laws::named(call, &plan.laws);
+                    let laws = laws::named(call, up_to, &plan.laws);
                     let at = reader.at;
                     reader.at += 1;
                     let Some(laws) = laws else {
@@ -306,8 +313,8 @@ impl Terms<'_> {
     /// The terms of the outputs of a call, whose steps are noted or replayed.
     pub fn traced(&mut self, mut call: Call) -> Vec<TermId> {
         let number = self.trail.calls();
-        let (at, laws, is_searched) = match self.trail.next(&call) {
-            Next::Searched(at) => (at, laws::of(&call).to_vec(), true),
+        let (at, laws, is_searched) = match self.trail.next(&call, self.up_to) {
+            Next::Searched(at) => (at, laws::of(&call, self.up_to).collect(), true),
             Next::Replayed(at, laws) => (at, laws, false),
             Next::Plain => return self.plain(call),
         };

@@ -1,12 +1,17 @@
 //! One form of terms that have the elements of another: in other shapes and orders of axes.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use gradus_core::Shape;
 use gradus_core::convert::usize_of_i64;
+use gradus_core::graph::Standard;
 use gradus_engine::dim::{Dim, Symbols};
 use gradus_engine::fact::Dims;
+use gradus_engine::operators::registry;
 
+use crate::attributes;
+use crate::laws::{self, Call};
 use crate::table::{Info, Term, TermId};
 use crate::terms::Terms;
 
@@ -313,6 +318,9 @@ impl Terms<'_> {
             sizes[axis] = len;
             return Some(self.expanded(inner, &sizes.into()));
         }
+        if let Some(found) = self.sliced_parts(id, axis, (start, step), len) {
+            return Some(found);
+        }
         // Slices along several axes are in the order of the axes.
         if let Term::Slice(inner, other, first, by) = *self.table.term(id)
             && other > axis
@@ -336,6 +344,46 @@ impl Terms<'_> {
         let step = if len == ONE { 1 } else { step };
         let info = Info { dtype: self.table.dtype(inner), dims: Some(sizes.into()) };
         Some(self.table.intern(Term::Slice(inner, axis, start, step), info))
+    }
+
+    /// A slice of integers, and of parts that are put one after the other where it begins and ends
+    /// with some of them.
+    fn sliced_parts(&mut self, id: TermId, axis: usize, from: (Dim, i64), len: Dim) -> Option<TermId> {
+        let (start, step) = from;
+        let info = Info { dtype: self.table.dtype(id), dims: Some([len].into()) };
+        if let (Some(all), [_], true) = (self.table.elements(id), &self.table.dims(id)?[..], step > 0) {
+            let (start, len) = (usize_of_i64(start.known()?)?, usize_of_i64(len.known()?)?);
+            let picked: Dims = all.into_iter().skip(start).step_by(usize_of_i64(step)?).take(len).collect();
+            return (picked.len() == len && len > 0).then(|| self.table.integers(picked, info));
+        }
+        let (operator, parts, _) = self.applied(id)?;
+        let joins = operator.domain.is_empty() && &*operator.name == "Concat" && step == 1;
+        if !joins || attributes::int(&operator.attributes, "axis")? != gradus_core::convert::i64_of(axis) {
+            return None;
+        }
+        let (operator, parts) = (operator.clone(), parts.iter().copied().collect::<Option<Vec<_>>>()?);
+        let end = self.symbols.add(start, len)?;
+        let mut at = Dim::ZERO;
+        let (mut first, mut last) = (None, None);
+        for (index, &part) in parts.iter().enumerate() {
+            if at == start {
+                first = Some(index);
+            }
+            at = self.symbols.add(at, self.table.dims(part)?[axis])?;
+            if at == end {
+                last = Some(index);
+            }
+        }
+        let taken = parts.get(first?..=last?)?;
+        if let [only] = *taken {
+            return Some(only);
+        }
+        let mut sizes = self.table.dims(id)?.to_vec();
+        sizes[axis] = len;
+        let infos = vec![Info { dims: Some(sizes.into()), ..info }];
+        let arguments = taken.iter().copied().map(Some).collect();
+        let row = registry::row(Standard::Onnx, "", "Concat")?;
+        laws::apply(self, Call { operator: Arc::new(operator), row, arguments, infos }).first().copied()
     }
 
     /// The axis that a number means for a term.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use gradus::prove::{Proof, ProveOptions, Side, Verdict, verify};
+use gradus::prove::{Proof, ProveOptions, Side, UpTo, Verdict, verify};
 use gradus::{Error, Kind};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -11,19 +11,26 @@ use crate::error::{OrRaise, engine};
 use crate::given::{GivenSizes, said_of_inputs};
 use crate::model::Model;
 
+/// What equal outputs may differ in, by its name.
+fn named(name: &str) -> PyResult<UpTo> {
+    let found = UpTo::ALL.into_iter().find(|up_to| up_to.name() == name);
+    let wrong = || Error::mismatch(Kind::Usage, "up_to", name, "bits, order or rounding");
+    found.ok_or_else(wrong).or_raise()
+}
+
 /// A proof of two models. `search` has the seconds and the seed of runs where there is no proof,
-/// and whether the steps are noted.
+/// whether the steps are noted, and what outputs may differ in.
 #[pyfunction]
 pub(crate) fn _prove<'py>(
     py: Python<'py>,
     models: (PyRef<'_, Model>, PyRef<'_, Model>),
     sizes: GivenSizes<'_>,
-    search: (f64, u64, bool),
+    search: (f64, u64, bool, String),
 ) -> PyResult<Bound<'py, PyDict>> {
-    let (seconds, seed, certificate) = search;
+    let (seconds, seed, certificate, up_to) = search;
     let mut options = ProveOptions::default();
     options.sizes = said_of_inputs(sizes)?;
-    (options.seed, options.certificate) = (seed, certificate);
+    (options.seed, options.certificate, options.up_to) = (seed, certificate, named(&up_to)?);
     let wrong = || Error::mismatch(Kind::Usage, "seconds", seconds, "a number of at least 0");
     options.time = Duration::try_from_secs_f64(seconds).map_err(|_| wrong()).or_raise()?;
     let (first, second) = (&models.0.model, &models.1.model);
@@ -37,6 +44,7 @@ pub(crate) fn _prove<'py>(
     report.set_item("differing", differing)?;
     report.set_item("runs", proved.runs)?;
     report.set_item("reason", proved.reason)?;
+    report.set_item("up_to", proved.proof.as_ref().map_or(options.up_to, |proof| proof.up_to).name())?;
     set_proof(&report, proved.proof)?;
     Ok(report)
 }
@@ -48,9 +56,10 @@ pub(crate) fn _verify_proof<'py>(
     models: (PyRef<'_, Model>, PyRef<'_, Model>),
     certificate: &str,
     sizes: GivenSizes<'_>,
+    up_to: &str,
 ) -> PyResult<Bound<'py, PyDict>> {
     let mut options = ProveOptions::default();
-    options.sizes = said_of_inputs(sizes)?;
+    (options.sizes, options.up_to) = (said_of_inputs(sizes)?, named(up_to)?);
     let (first, second) = (&models.0.model, &models.1.model);
     let proof = engine(py, || verify(first, second, certificate, &options)).or_raise()?;
     let report = PyDict::new(py);
@@ -58,6 +67,7 @@ pub(crate) fn _verify_proof<'py>(
     report.set_item("differing", Vec::<String>::new())?;
     report.set_item("runs", 0)?;
     report.set_item("reason", py.None())?;
+    report.set_item("up_to", proof.up_to.name())?;
     set_proof(&report, Some(proof))?;
     Ok(report)
 }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, ValueEnum};
 use gradus::Error;
 use gradus::check::CommandRuntime;
+use gradus::prove::UpTo;
 
 use super::dims::DialectArg;
 use super::names::{Named, any, operator_names};
@@ -457,10 +458,11 @@ pub(crate) struct CheckArgs {
 /// they do not.
 ///
 /// Exit status: 0 equivalent, 1 different, 3 undecided. Outputs are compared by name; all NaNs are
-/// the same. What is proved is about the inputs that both models take.
+/// the same. What is proved is about the inputs that both models take. With `--up-to` outputs may
+/// also differ in the order of sums, or in rounding, and the answer says so.
 #[derive(Debug, ClapArgs)]
 #[command(
-    after_help = "Examples:\n  gradus prove examples/heads.onnx examples/heads.onnx --range seq=1..4096 --witness differs\n  gradus prove examples/heads.onnx examples/heads.onnx --certificate heads.jsonl"
+    after_help = "Examples:\n  gradus prove examples/heads.onnx examples/heads.onnx --range seq=1..4096 --up-to rounding --witness differs\n  gradus prove examples/heads.onnx examples/heads.onnx --certificate heads.jsonl"
 )]
 pub(crate) struct ProveArgs {
     /// The first model: a file of ONNX, OpenVINO or Paddle.
@@ -476,6 +478,10 @@ pub(crate) struct ProveArgs {
     /// File into which the steps of a proof are written, which `gradus verify-proof` replays.
     #[arg(long, value_name = "FILE")]
     pub(crate) certificate: Option<PathBuf>,
+
+    /// What equal outputs may differ in: nothing, the order of sums, or rounding of floats.
+    #[arg(long, value_name = "WHAT", default_value = "bits")]
+    pub(crate) up_to: UpToArg,
 
     /// Seconds of runs that look for such inputs where there is no proof.
     #[arg(long, value_name = "SECONDS", default_value_t = 30)]
@@ -500,6 +506,27 @@ pub(crate) struct ProveArgs {
     pub(crate) limits: LimitArgs,
 }
 
+/// What equal outputs may differ in.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum UpToArg {
+    /// Nothing: the same bits.
+    Bits,
+    /// The order in which floats are added.
+    Order,
+    /// Rounding: equal as formulas of real numbers.
+    Rounding,
+}
+
+impl From<UpToArg> for UpTo {
+    fn from(arg: UpToArg) -> UpTo {
+        match arg {
+            UpToArg::Bits => UpTo::Bits,
+            UpToArg::Order => UpTo::Order,
+            UpToArg::Rounding => UpTo::Rounding,
+        }
+    }
+}
+
 /// Replay the certificate of a proof that two models return the same bits.
 ///
 /// Nothing is searched: of the laws, those are applied that the certificate names. What it says
@@ -518,6 +545,10 @@ pub(crate) struct VerifyProofArgs {
 
     /// The certificate, which `gradus prove --certificate` writes.
     pub(crate) certificate: PathBuf,
+
+    /// What equal outputs may differ in, as in the proof.
+    #[arg(long, value_name = "WHAT", default_value = "bits")]
+    pub(crate) up_to: UpToArg,
 
     /// Print JSON (docs/json.md).
     #[arg(long)]

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use gradus::convert::u64_of;
 use gradus::files::{NewFiles, cannot_write};
-use gradus::prove::{ProveOptions, Proved, Side, Unproved, Verdict};
+use gradus::prove::{Proof, ProveOptions, Proved, Side, Unproved, UpTo, Verdict};
 use serde::Serialize;
 
 use super::proved::{OutputJson, outputs};
@@ -20,6 +20,8 @@ struct ProveJson<'a> {
     first: String,
     second: String,
     verdict: &'static str,
+    /// What proved outputs may differ in.
+    up_to: &'static str,
     outputs: Vec<OutputJson<'a>>,
     unmatched: &'a [String],
     own_inputs: Vec<OwnInputJson<'a>>,
@@ -80,7 +82,7 @@ pub(crate) fn prove(args: &args::ProveArgs) -> Result<(), Failure> {
     options.sizes = given::sizes(&args.sizes)?;
     (options.seed, options.time) = (args.seed, Duration::from_secs(args.seconds));
     options.limits = Some(args.limits.limits());
-    options.certificate = args.certificate.is_some();
+    (options.certificate, options.up_to) = (args.certificate.is_some(), args.up_to.into());
     let proved = first.prove(&second, &options)?;
     let steps = proved.proof.as_ref().and_then(|proof| proof.certificate.as_ref());
     if let Some((path, steps)) = args.certificate.as_deref().zip(steps) {
@@ -131,6 +133,7 @@ fn json<'a>(args: &args::ProveArgs, proved: &'a Proved, files: Vec<FileJson>) ->
         first: args.first.display().to_string(),
         second: args.second.display().to_string(),
         verdict: proved.verdict.name(),
+        up_to: up_to(args, proof).name(),
         outputs: outputs(proof.map_or(&[], |proof| &proof.outputs)),
         unmatched: proof.map_or(&[], |proof| &proof.unmatched),
         own_inputs: own.map(|(model, name)| OwnInputJson { model: u64_of(*model), name }).collect(),
@@ -146,6 +149,11 @@ fn json<'a>(args: &args::ProveArgs, proved: &'a Proved, files: Vec<FileJson>) ->
     }
 }
 
+/// What proved outputs may differ in: what is asked for where there is no proof.
+fn up_to(args: &args::ProveArgs, proof: Option<&Proof>) -> UpTo {
+    proof.map_or(args.up_to.into(), |proof| proof.up_to)
+}
+
 /// The file that the certificate was written into: that of a complete proof.
 fn written(args: &args::ProveArgs, proved: &Proved) -> Option<String> {
     let path = args.certificate.as_deref()?;
@@ -156,7 +164,7 @@ fn written(args: &args::ProveArgs, proved: &Proved) -> Option<String> {
 const LISTED: usize = 10;
 
 fn text(args: &args::ProveArgs, proved: &Proved, files: &[FileJson]) -> String {
-    let mut lines = vec![headline(proved)];
+    let mut lines = vec![headline(proved, up_to(args, proved.proof.as_ref()))];
     if let Some(proof) = &proved.proof {
         let taken = proof.assumptions.iter().map(|text| format!("assumed: {}", output::escaped(text)));
         lines.extend(taken);
@@ -223,18 +231,22 @@ fn side(side: &Side) -> String {
     }
 }
 
-fn headline(proved: &Proved) -> String {
+fn headline(proved: &Proved, up_to: UpTo) -> String {
     let (count, all) = proved.proof.as_ref().map_or((0, 0), |proof| (proof.proved(), proof.outputs.len()));
     match &proved.verdict {
         Verdict::Equivalent => {
-            format!(
-                "equivalent: {count} of {all} outputs, the same bits for all inputs that both models take"
-            )
+            let says = up_to.says();
+            let name = if up_to == UpTo::Bits { String::new() } else { format!(" up to {}", up_to.name()) };
+            format!("equivalent{name}: {count} of {all} outputs, {says} for all inputs that both models take")
+        }
+        Verdict::Different(_) if up_to != UpTo::Bits => {
+            "different: a run of both models shows more than rounding may change".to_owned()
         }
         Verdict::Different(_) => "different: a run of both models shows it".to_owned(),
         Verdict::Undecided if proved.runs > 0 => format!(
-            "undecided: proved {count} of {all} outputs; {} found no difference",
-            if proved.runs == 1 { "1 run".to_owned() } else { format!("{} runs", proved.runs) }
+            "undecided: proved {count} of {all} outputs; {} found no difference{}",
+            if proved.runs == 1 { "1 run".to_owned() } else { format!("{} runs", proved.runs) },
+            if up_to == UpTo::Bits { "" } else { " beyond rounding" }
         ),
         Verdict::Undecided => format!("undecided: proved {count} of {all} outputs"),
     }

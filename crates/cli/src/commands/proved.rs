@@ -1,6 +1,6 @@
 //! Proofs, as commands that write a model print them.
 
-use gradus::prove::ProvedOutputs;
+use gradus::prove::{ProvedOutputs, UpTo};
 use gradus::{Error, Kind};
 use serde::Serialize;
 
@@ -8,6 +8,8 @@ use crate::output::escaped;
 
 #[derive(Serialize)]
 pub(super) struct ProofJson<'a> {
+    /// What proved outputs may differ in.
+    up_to: &'static str,
     outputs: Vec<OutputJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'a str>,
@@ -27,7 +29,8 @@ pub(super) fn outputs(outputs: &[(String, bool)]) -> Vec<OutputJson<'_>> {
 impl<'a> ProofJson<'a> {
     /// Proved outputs, as JSON has them.
     pub(super) fn of(proof: &'a ProvedOutputs) -> ProofJson<'a> {
-        ProofJson { outputs: outputs(&proof.outputs), reason: proof.reason.as_deref() }
+        let (up_to, reason) = (proof.up_to.name(), proof.reason.as_deref());
+        ProofJson { up_to, outputs: outputs(&proof.outputs), reason }
     }
 }
 
@@ -38,7 +41,8 @@ pub(super) fn text(proof: &ProvedOutputs) -> String {
     match &proof.reason {
         Some(reason) => format!("{counts}: {}", escaped(reason)),
         None if proved == 0 => counts,
-        None => format!("{counts}, for all inputs and sizes"),
+        None if proof.up_to == UpTo::Bits => format!("{counts}, for all inputs and sizes"),
+        None => format!("{counts}, for all inputs and sizes, {}", proof.up_to.says()),
     }
 }
 

@@ -15,6 +15,7 @@ struct VerifyProofJson<'a> {
     first: String,
     second: String,
     certificate: String,
+    up_to: &'static str,
     outputs: Vec<&'a str>,
     assumptions: &'a [String],
     readings: &'a [String],
@@ -33,7 +34,7 @@ pub(crate) fn verify_proof(args: &args::VerifyProofArgs) -> Result<(), Failure> 
     let [first, second] = given::set_both(models, &args.sizes.shapes.set)?;
     let mut options = ProveOptions::default();
     options.sizes = given::sizes(&args.sizes)?;
-    options.limits = Some(args.limits.limits());
+    (options.limits, options.up_to) = (Some(args.limits.limits()), args.up_to.into());
     let in_file = |error: Error| error.in_file(args.certificate.display());
     let bytes = files::map(&args.certificate)?;
     let text = std::str::from_utf8(&bytes).map_err(|error| {
@@ -48,6 +49,7 @@ fn json<'a>(args: &args::VerifyProofArgs, proof: &'a Proof) -> VerifyProofJson<'
         first: args.first.display().to_string(),
         second: args.second.display().to_string(),
         certificate: args.certificate.display().to_string(),
+        up_to: proof.up_to.name(),
         outputs: proof.outputs.iter().map(|(name, _)| &**name).collect(),
         assumptions: &proof.assumptions,
         readings: &proof.readings,
@@ -59,8 +61,10 @@ fn summary(proof: &Proof) -> String {
     let count = proof.outputs.len();
     let taken = proof.assumptions.iter().map(|text| format!("assumed: {}", output::escaped(text)));
     let read = proof.readings.iter().map(|text| format!("read as ONNX: {}", output::escaped(text)));
-    let head =
-        format!("verified: {count} of {count} outputs, the same bits for all inputs that both models take");
+    let head = format!(
+        "verified: {count} of {count} outputs, {} for all inputs that both models take",
+        proof.up_to.says()
+    );
     let used = proof.laws.iter().map(|(law, steps)| format!("  {law}: {steps}"));
     let laws = (!proof.laws.is_empty()).then(|| "laws, and how often each was applied:".to_owned());
     [head].into_iter().chain(taken).chain(read).chain(laws).chain(used).collect::<Vec<_>>().join("\n")

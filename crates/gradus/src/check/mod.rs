@@ -232,15 +232,25 @@ impl Model {
         self.compare_all(other, given, schedule, &mut first, &mut second)
     }
 
-    /// Inputs for which outputs of both models differ, if runs of varied sizes find some in time.
-    pub(crate) fn witness(&self, other: &Model, options: &VerifyOptions) -> Result<(usize, Option<Witness>)> {
+    /// Inputs for which outputs of both models differ, if runs of varied sizes find some in time:
+    /// the first, or with `all` the outputs of all runs. Sizes that the second model refuses show
+    /// nothing.
+    pub(crate) fn witness(
+        &self,
+        other: &Model,
+        options: &VerifyOptions,
+        all: bool,
+    ) -> Result<(usize, Option<Witness>)> {
+        /// Maximum number of runs of each kind of sizes.
+        const TURNS: usize = 16;
         let (first, second) = (self.with_given(&options.sizes)?, other.with_given(&options.sizes)?);
         let time = TimeBudget::of(options.time);
         let runs = plan::varied(first.graph(), &options.sizes);
-        let schedule = Schedule::of(runs, time);
+        let runs = (0..TURNS).flat_map(|_| runs.iter().cloned()).collect();
+        let schedule = Schedule { goes_on: true, ends: !all, ..Schedule::of(runs, time) };
         let Compared { runs, outputs, differing, failed, .. } =
             first.compare_planned(&second, options.given(), schedule)?;
-        if let Some(error) = failed {
+        if let (Some(error), None, 0) = (failed, &differing, runs) {
             return Err(error);
         }
         let witness = differing.map(|(inputs, renamed)| {
@@ -280,7 +290,7 @@ impl Model {
         let (own, others) = (self.graph(), other.graph());
         let mut outputs = output_pairs(own, others)?;
         outputs.retain(|pair| !schedule.skips(pair.name()));
-        let Schedule { runs, mut time, goes_on, .. } = schedule;
+        let Schedule { runs, mut time, goes_on, ends, .. } = schedule;
         let names: HashMap<String, InputPair> = input_pairs(own, others)?.into_iter().collect();
         let wanted: Vec<_> = outputs.iter().flat_map(|pair| pair.second.names()).collect();
         let mut random = fastrand::Rng::with_seed(seed);
@@ -336,7 +346,8 @@ impl Model {
                 }
                 break;
             }
-            if (compared.failed.is_some() && !goes_on) || time.is_over() {
+            let is_shown = ends && compared.differing.is_some();
+            if is_shown || (compared.failed.is_some() && !goes_on) || time.is_over() {
                 break;
             }
         }

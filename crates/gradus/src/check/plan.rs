@@ -153,6 +153,8 @@ pub(crate) struct Schedule {
     pub(crate) time: TimeBudget,
     /// True if others follow a run that the second model refuses.
     pub(crate) goes_on: bool,
+    /// True if none follows a run that shows a difference.
+    pub(crate) ends: bool,
     /// Names of outputs that are not compared, as they are proved.
     pub(crate) proved: HashSet<String>,
 }
@@ -160,7 +162,7 @@ pub(crate) struct Schedule {
 impl Schedule {
     /// Runs of all outputs, up to the first that the second model refuses.
     pub(crate) fn of(runs: Vec<PlannedRun>, time: TimeBudget) -> Schedule {
-        Schedule { runs, time, goes_on: false, proved: HashSet::new() }
+        Schedule { runs, time, goes_on: false, ends: false, proved: HashSet::new() }
     }
 
     /// Returns true if an output is not compared.

@@ -111,7 +111,11 @@ impl Model {
         // Numbers beyond a type mean nothing in some standards.
         let plan = varied(first.graph(), &options.sizes).into_iter();
         let runs = plan.map(|run| PlannedRun { extreme: false, ..run }).collect();
-        first.compare_planned(&second, options.given(), Schedule { runs, time, goes_on: true, proved })
+        first.compare_planned(
+            &second,
+            options.given(),
+            Schedule { runs, time, goes_on: true, ends: false, proved },
+        )
     }
 
     /// By value of the main graph: whether it is a tensor whose sizes follow from those of inputs.

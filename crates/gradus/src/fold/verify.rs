@@ -14,7 +14,7 @@ use crate::check::plan::{Draw, MAX_TRIES, SIZES, Schedule, SizeChoice, TimeBudge
 use crate::check::{Compared, NO_TIME, OutputCheck, VerifyOptions, draws};
 use crate::fact::{Fact, TensorFact};
 use crate::model::Model;
-use crate::prove::ProvedOutputs;
+use crate::prove::{ProvedOutputs, UpTo};
 use gradus_engine::infer::{InferOptions, nameless_axes, symbols_of_inputs};
 
 /// The compared models.
@@ -50,20 +50,17 @@ impl Model {
     /// same, while there is time for that. Unless all are, values of shape arithmetic and all
     /// shapes are compared under random bindings of the dimensions of inputs, and outputs that are
     /// not proved by runs on random inputs whose sizes are 1, unequal, equal, 0 one at a time, and
-    /// random, while there is time. All NaNs are the same. Where rules may change floats, nothing
-    /// is proved, and only types and shapes of outputs are compared; [`Model::measure`] says by how
-    /// much elements differ.
+    /// random, while there is time. All NaNs are the same. Where rules may change floats, outputs
+    /// are proved to be the same up to rounding, and only types and shapes of the others are
+    /// compared; [`Model::measure`] says by how much elements differ.
     ///
     /// # Errors
     /// [`Kind::Graph`] names the first value that differs, with the binding, or the outputs that
     /// differ, with the inputs; if the folded model does not run where this one does, its error.
     pub fn verify(&self, folded: &Model, rules: RuleSet, options: &VerifyOptions) -> Result<Verified> {
         let given = self.with_given(&options.sizes)?;
-        let proof = if rules.may_change_floats() {
-            None
-        } else {
-            self.prove_outputs(folded, &options.sizes, options.proof)
-        };
+        let up_to = if rules.may_change_floats() { UpTo::Rounding } else { UpTo::Bits };
+        let proof = self.prove_outputs_up_to(up_to, folded, &options.sizes, options.proof);
         let verified = Verified { proof, ..Verified::default() };
         if options.is_settled(verified.proof.as_ref()) {
             return Ok(verified);

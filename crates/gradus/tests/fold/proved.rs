@@ -31,7 +31,7 @@ fn what_is_folded_and_converted_is_proved_and_not_run() {
         let found = verify(&model, &folded, &VerifyOptions::default()).unwrap();
         assert!(found.proof.is_some_and(|proof| proof.is_complete()) && found.runs > 0, "{name}");
         let fuse = model.verify(&folded, RuleSet::of(Level::Fuse), &beside()).unwrap();
-        assert!(fuse.proof.is_none() && fuse.runs > 0, "{name}");
+        assert!(fuse.proof.is_some_and(|proof| proof.is_complete()), "{name}");
         let mut to = ConvertOptions::default();
         to.opset = Some(18);
         let converted = model.convert(Standard::Onnx, &to).unwrap();

@@ -1,13 +1,13 @@
 //! Laws of operators that choose among values, and of normal forms of attributes.
 
-use gradus_core::Number;
 use gradus_core::convert::i64_of;
+use gradus_core::{DType, Number};
 use gradus_engine::dim::Dim;
 
 use super::layout::filled;
 use super::{Call, Law, law};
 use crate::attributes::{self, ContentKey};
-use crate::table::TermId;
+use crate::table::{Info, TermId};
 use crate::terms::Terms;
 
 pub(super) const LAWS: &[Law] = &[
@@ -36,6 +36,27 @@ pub(super) const LAWS: &[Law] = &[
         element,
     ),
     law("axis", &[], "an axis is counted from the first one", "the text says so", axis),
+    law(
+        "kernel",
+        &["Conv", "ConvTranspose"],
+        "kernel_shape = the sizes of the weight; auto_pad of VALID in Conv = no padding",
+        "the text says so",
+        kernel,
+    ),
+    law(
+        "resize",
+        &["Resize"],
+        "Resize by sizes along axes = Resize by the sizes of the output; nearest_mode without mode of nearest and extrapolation_value without tf_crop_and_resize = none",
+        "an axis that keeps its size is not resized",
+        resize,
+    ),
+    law(
+        "last-axis",
+        &["Hardmax", "LogSoftmax", "Softmax"],
+        "a function of rows of a matrix = the function along the last axis, where the axis is that",
+        "the text says so: axes from the given one on are one row",
+        last_axis,
+    ),
     law("default-attributes", &[], "an attribute of its default = none", "the text says so", defaults),
     law(
         "default-inputs",
@@ -115,14 +136,21 @@ fn choice(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     None
 }
 
-fn axis(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
-    let default = call.row.axis?;
+pub(super) fn axis(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
+    let listed = AXES.iter().find(|(names, _)| names.contains(&call.name()));
+    let default = call.row.axis.or(listed.map(|(_, default)| *default))?;
     let rank = terms.table.dims(call.argument(0)?)?.len();
     let own = attributes::int(call.attributes(), "axis").unwrap_or(default);
     let own = if own < 0 { own.checked_add(i64_of(rank))? } else { own };
     attributes::set(call.attributes_mut(), "axis", Some(ContentKey::Int(own)));
     None
 }
+
+/// Operators that index along an axis, or work on those from one on, and its default.
+const AXES: &[(&[&str], i64)] = &[
+    (&["Gather", "GatherElements", "ScatterElements"], 0),
+    (&["LayerNormalization", "RMSNormalization"], -1),
+];
 
 /// Attributes of operators, by name, and what they are where they are not given.
 const DEFAULTS: &[(&[&str], &str, i64)] = &[
@@ -142,6 +170,7 @@ const DEFAULTS: &[(&[&str], &str, i64)] = &[
     (&["Gemm"], "transB", 0),
     (&["GroupNormalization", "LayerNormalization"], "stash_type", 1),
     (&["MaxPool"], "storage_order", 0),
+    (&["Mod"], "fmod", 0),
     (&["QuantizeLinear"], "precision", 0),
     (&["QuantizeLinear"], "saturate", 1),
     (&["Range"], "stash_type", 1),
@@ -157,6 +186,7 @@ const DEFAULT_LISTS: &[(&[&str], &str, i64)] = &[
     (&["AveragePool", "Conv", "ConvTranspose", "LpPool", "MaxPool"], "dilations", 1),
     (&["AveragePool", "Conv", "ConvTranspose", "LpPool", "MaxPool"], "pads", 0),
     (&["AveragePool", "Conv", "ConvTranspose", "LpPool", "MaxPool"], "strides", 1),
+    (&["ConvTranspose"], "output_padding", 0),
 ];
 
 /// Attributes that are texts.
@@ -164,12 +194,15 @@ const DEFAULT_TEXTS: &[(&[&str], &str, &str)] = &[
     (&["AveragePool", "Conv", "ConvTranspose", "LpPool", "MaxPool"], "auto_pad", "NOTSET"),
     (&["Cast", "CastLike"], "round_mode", "up"),
     (&["DepthToSpace", "SpaceToDepth"], "mode", "DCR"),
+    (&["Gelu"], "approximate", "none"),
     (&["Pad"], "mode", "constant"),
+    (&["Resize"], "coordinate_transformation_mode", "half_pixel"),
+    (&["Resize"], "nearest_mode", "round_prefer_floor"),
     (&["Resize"], "keep_aspect_ratio_policy", "stretch"),
     (&["ScatterElements", "ScatterND"], "reduction", "none"),
 ];
 
-fn defaults(_: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
+pub(super) fn defaults(_: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     let operator = call.name().to_owned();
     let is_default = |name: &str, content: &ContentKey| match content {
         ContentKey::Int(value) => {
@@ -187,6 +220,57 @@ fn defaults(_: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     };
     if call.attributes().iter().any(|(name, content)| is_default(name, content)) {
         call.attributes_mut().retain(|(name, content)| !is_default(name, content));
+    }
+    None
+}
+
+fn kernel(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
+    let weight = terms.table.dims(call.argument(1)?)?.get(2..)?.to_vec();
+    let is_own = attributes::ints(call.attributes(), "kernel_shape")
+        .is_some_and(|own| own.iter().map(|&size| Dim::Known(size)).eq(weight));
+    let valid = ContentKey::Text(bytes::Bytes::from_static(b"VALID"));
+    let is_valid = call.attributes().iter().any(|(name, own)| &**name == "auto_pad" && *own == valid);
+    for (name, stands) in [
+        ("kernel_shape", is_own),
+        ("auto_pad", call.is("Conv") && is_valid),
+        ("pads", call.is("Conv") && is_valid),
+    ] {
+        if stands {
+            attributes::set(call.attributes_mut(), name, None);
+        }
+    }
+    None
+}
+
+fn resize(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
+    let word = |call: &Call, name: &str| match call.attributes().iter().find(|(own, _)| &**own == name) {
+        Some((_, ContentKey::Text(text))) => Some(text.clone()),
+        _ => None,
+    };
+    let is = |text: Option<bytes::Bytes>, known: &str| text.is_some_and(|text| &*text == known.as_bytes());
+    if !is(word(call, "mode").or_else(|| Some("nearest".into())), "nearest") {
+        attributes::set(call.attributes_mut(), "nearest_mode", None);
+    }
+    let crops = is(word(call, "coordinate_transformation_mode"), "tf_crop_and_resize");
+    if !crops {
+        attributes::set(call.attributes_mut(), "extrapolation_value", None);
+    }
+    let stretches = word(call, "keep_aspect_ratio_policy").is_none_or(|text| &*text == b"stretch");
+    if call.argument(3).is_none() || crops || !stretches {
+        return None;
+    }
+    let dims = call.infos.first()?.dims.clone()?;
+    let info = Info { dtype: Some(DType::I64), dims: Some([Dim::Known(i64_of(dims.len()))].into()) };
+    call.arguments[3] = Some(terms.table.integers(dims, info));
+    attributes::set(call.attributes_mut(), "axes", None);
+    None
+}
+
+fn last_axis(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
+    let rank = i64_of(terms.table.dims(call.argument(0)?)?.len());
+    let is_older = call.attributes().iter().any(|(name, _)| name.is_empty());
+    if is_older && attributes::int(call.attributes(), "axis") == Some(rank - 1) {
+        attributes::set(call.attributes_mut(), "", None);
     }
     None
 }

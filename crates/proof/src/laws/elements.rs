@@ -37,6 +37,13 @@ pub(super) const LAWS: &[Law] = &[
         reciprocal,
     ),
     law(
+        "truth",
+        &["Not"],
+        "Not(x == 0) = Cast(x) to bool",
+        "the text says that every number but zeros is true, NaN too",
+        truth,
+    ),
+    law(
         "involution",
         &["Neg", "Not"],
         "Neg(Neg(x)) = x for floats and wrapping integers, Not(Not(x)) = x",
@@ -159,6 +166,26 @@ fn reciprocal(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     std::sync::Arc::make_mut(&mut call.operator).name = "Div".into();
     call.row = registry::row(Standard::Onnx, "", "Div")?;
     Some(vec![terms.only(call, vec![Some(one), Some(x)], info)?])
+}
+
+fn truth(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
+    let &[Some(a), Some(b)] = terms.arguments_of(call.argument(0)?, "Equal")? else { return None };
+    let x = if terms.is_zero(b) {
+        a
+    } else if terms.is_zero(a) {
+        b
+    } else {
+        return None;
+    };
+    let info = call.infos.first()?.clone();
+    if terms.table.dtype(x).is_none_or(|dtype| dtype == DType::Bool)
+        || terms.table.dims(x) != info.dims.as_ref()
+    {
+        return None;
+    }
+    std::sync::Arc::make_mut(&mut call.operator).name = "Cast".into();
+    call.row = registry::row(Standard::Onnx, "", "Cast")?;
+    Some(vec![terms.only(call, vec![Some(x)], info)?])
 }
 
 fn involution(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {

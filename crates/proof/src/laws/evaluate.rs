@@ -6,6 +6,7 @@ use gradus_core::Tensor;
 use gradus_core::graph::{Attribute, Builder, Content, Model, Node, OperatorId, Slots, Standard};
 use gradus_engine::fact::{Fact, known_shape};
 use gradus_engine::infer::InferOptions;
+use gradus_engine::operators::Rounding;
 
 use super::{Call, Law, law};
 use crate::attributes::ContentKey;
@@ -92,7 +93,8 @@ fn computed(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
         attributes,
         position: None,
     };
-    if !call.row.is_exact(&node) {
+    let is_rounded = call.row.rounding() == Rounding::Ieee && call.infos[0].dtype?.is_float();
+    if !call.row.is_exact(&node) || (terms.table.reals && is_rounded) {
         return None;
     }
     terms.computed += 1;

@@ -1,11 +1,12 @@
 //! Laws of operators that only move elements.
 
-use gradus_core::Number;
+use gradus_core::{DType, Number, Shape, Tensor};
 use gradus_engine::dim::Dim;
+use gradus_engine::fact::Dims;
 
 use super::{Call, Law, law};
 use crate::attributes::{self, ContentKey};
-use crate::table::{Term, TermId};
+use crate::table::{Info, Term, TermId};
 use crate::terms::Terms;
 use crate::views::axis_of;
 
@@ -56,6 +57,13 @@ pub(super) const LAWS: &[Law] = &[
         slice,
     ),
     law(
+        "triangle",
+        &["Trilu"],
+        "Trilu(x, k) = Where(column - row >= k, x, 0), of the lower triangle with <=",
+        "elements are kept or replaced by 0",
+        triangle,
+    ),
+    law(
         "split",
         &["Split"],
         "an output of Split = the slice that begins where those before it end",
@@ -63,9 +71,9 @@ pub(super) const LAWS: &[Law] = &[
         split,
     ),
     law(
-        "gather-one",
+        "gather-slice",
         &["Gather"],
-        "Gather by one known index = the slice of length 1, without the axis if the index is a scalar",
+        "Gather by one known index = the slice of length 1, without the axis if the index is a scalar; by indices in steps, the slice with that step",
         "the text says so",
         gather,
     ),
@@ -92,7 +100,7 @@ fn counted(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     let mut all = axes.iter().map(|&axis| axis_of(axis, rank)).collect::<Option<Vec<_>>>()?;
     all.sort_unstable();
     let all: Vec<i64> = all.into_iter().map(gradus_core::convert::i64_of).collect();
-    call.arguments[1] = Some(terms.table.tensor(&gradus_core::Tensor::vector(&all)));
+    call.arguments[1] = Some(terms.table.tensor(&Tensor::vector(&all)));
     None
 }
 
@@ -122,12 +130,12 @@ fn expand(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
         let value = call.attributes().iter().find(|(name, _)| &**name == "value");
         match value {
             Some((_, ContentKey::Tensor(dtype, _, bytes))) => {
-                let shape = gradus_core::Shape::new([]).ok()?;
-                let tensor = gradus_core::Tensor::from_bytes(*dtype, shape, bytes.clone()).ok()?;
+                let shape = Shape::new([]).ok()?;
+                let tensor = Tensor::from_bytes(*dtype, shape, bytes.clone()).ok()?;
                 terms.table.tensor(&tensor)
             }
             Some(_) => return None,
-            None => terms.table.tensor(&gradus_core::Tensor::scalar(0f32)),
+            None => terms.table.tensor(&Tensor::scalar(0f32)),
         }
     };
     Some(vec![terms.expanded(x, &dims)])
@@ -205,6 +213,36 @@ fn first_backward(terms: &mut Terms<'_>, start: Dim, size: Dim) -> Option<Dim> {
     }
 }
 
+fn triangle(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
+    let x = call.argument(0)?;
+    let (info, dims) = (terms.table.info(x).clone(), terms.table.dims(x)?.clone());
+    let [.., rows, columns] = dims[..] else { return None };
+    let square: Dims = [rows, columns].into();
+    let scalar = |value, dtype| {
+        let one = [Number::Int(value)];
+        Tensor::from_numbers(dtype, Shape::new([]).ok()?, one, gradus_core::convert::Rules::IEEE).ok()
+    };
+    let along = |terms: &mut Terms<'_>, size: Dim| {
+        let info = |dims: &[Dim]| Info { dtype: Some(DType::I64), dims: Some(dims.into()) };
+        let ends = [Dim::ZERO, size, Dim::Known(1)];
+        let ends = ends.map(|end| terms.table.integers([end].into(), info(&[])));
+        terms.operation("Range", &ends, info(&[size]))
+    };
+    let (column, row) = (along(terms, columns)?, along(terms, rows)?);
+    let row = terms.reshaped(row, &[rows, Dim::Known(1)].into());
+    let of_square = |dtype| Info { dtype: Some(dtype), dims: Some(square.clone()) };
+    let offset = terms.operation("Sub", &[column, row], of_square(DType::I64))?;
+    let from = match call.argument(1) {
+        Some(from) => terms.reshaped(from, &[].into()),
+        None => terms.table.tensor(&scalar(0, DType::I64)?),
+    };
+    let is_upper = attributes::int(call.attributes(), "upper").unwrap_or(1) != 0;
+    let comparison = if is_upper { "GreaterOrEqual" } else { "LessOrEqual" };
+    let kept = terms.operation(comparison, &[offset, from], of_square(DType::Bool))?;
+    let zero = terms.table.tensor(&scalar(0, info.dtype?)?);
+    Some(vec![terms.operation("Where", &[kept, x, zero], info)?])
+}
+
 fn split(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     let x = call.argument(0)?;
     let axis = attributes::int(call.attributes(), "axis").unwrap_or(0);
@@ -222,8 +260,18 @@ fn split(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
 fn gather(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     let (x, index) = (call.argument(0)?, call.argument(1)?);
     let out = call.infos.first()?.dims.clone()?;
-    let [at] = terms.table.elements(index)?[..] else { return None };
+    let all = terms.table.elements(index)?;
     let axis = terms.axis(x, attributes::int(call.attributes(), "axis").unwrap_or(0))?;
+    let [at] = all[..] else {
+        let all = all.into_iter().map(Dim::known).collect::<Option<Vec<_>>>()?;
+        let (first, step) = (*all.first()?, all.get(1)?.checked_sub(all[0])?);
+        let goes_on = |pair: &[i64]| pair[1].checked_sub(pair[0]) == Some(step);
+        if first < 0 || step < 1 || terms.table.dims(index)?.len() != 1 || !all.windows(2).all(goes_on) {
+            return None;
+        }
+        let len = Dim::Known(gradus_core::convert::i64_of(all.len()));
+        return Some(vec![terms.sliced(x, axis, (Dim::Known(first), step), len)?]);
+    };
     let size = terms.table.dims(x)?[axis];
     let start = match at.known()? {
         value if value < 0 => terms.symbols.add(size, at)?,

@@ -8,13 +8,16 @@ mod choices;
 mod elements;
 mod evaluate;
 mod layout;
+mod reals;
 mod reductions;
 
 use std::sync::Arc;
 
 use foldhash::{HashMap, HashMapExt};
-use gradus_engine::operators::Row;
+use gradus_core::graph::Standard;
+use gradus_engine::operators::{Row, registry};
 
+use crate::UpTo;
 use crate::attributes::AttributesKey;
 use crate::table::{Arguments, Info, Operator, Term, TermId};
 use crate::terms::Terms;
@@ -73,8 +76,10 @@ pub struct Law {
     pub operators: &'static [&'static str],
     /// What it makes equal, under which condition.
     pub says: &'static str,
-    /// Why it holds bit for bit.
+    /// Why it holds, bit for bit unless said otherwise.
     pub why: &'static str,
+    /// What it holds up to.
+    pub up_to: UpTo,
     apply: Apply,
 }
 
@@ -92,18 +97,19 @@ const fn law(
     why: &'static str,
     apply: Apply,
 ) -> Law {
-    Law { name, operators, says, why, apply }
+    Law { name, operators, says, why, up_to: UpTo::Bits, apply }
 }
 
-const TABLES: [&[Law]; 5] = [layout::LAWS, choices::LAWS, evaluate::LAWS, elements::LAWS, reductions::LAWS];
+const TABLES: [&[Law]; 6] =
+    [layout::LAWS, choices::LAWS, evaluate::LAWS, elements::LAWS, reductions::LAWS, reals::LAWS];
 
 /// All laws.
 pub fn all() -> impl Iterator<Item = &'static Law> {
     TABLES.iter().copied().flatten()
 }
 
-/// The laws that look at a call.
-pub fn of(call: &Call) -> &'static [&'static Law] {
+/// The laws that look at a call, of proofs up to something.
+pub fn of(call: &Call, up_to: UpTo) -> impl Iterator<Item = &'static Law> + use<> {
     type Index = (HashMap<&'static str, Vec<&'static Law>>, Vec<&'static Law>);
     static INDEX: std::sync::LazyLock<Index> = std::sync::LazyLock::new(|| {
         let names = all().flat_map(|law| law.operators.iter().copied());
@@ -114,17 +120,25 @@ pub fn of(call: &Call) -> &'static [&'static Law] {
         }
         (index, all().filter(|law| law.operators.is_empty()).collect())
     });
-    INDEX.0.get(call.name()).unwrap_or(&INDEX.1)
+    let looking = INDEX.0.get(call.name()).unwrap_or(&INDEX.1);
+    looking.iter().copied().filter(move |law| law.up_to <= up_to)
 }
 
 /// The laws of those names, if all look at a call and stand in their order.
-pub fn named(call: &Call, names: &[Box<str>]) -> Option<Vec<&'static Law>> {
-    let mut all = of(call).iter().copied();
+pub fn named(call: &Call, up_to: UpTo, names: &[Box<str>]) -> Option<Vec<&'static Law>> {
+    let mut all = of(call, up_to);
     names.iter().map(|name| all.find(|law| law.name == &**name)).collect()
 }
 
 /// Maximum number of laws within one another: terms are views of views only so often.
 const MAX_NESTED: usize = 64;
+
+/// The outputs of a call as such, with its axis and attributes in the one form.
+pub fn formed(terms: &mut Terms<'_>, mut call: Call) -> Vec<TermId> {
+    choices::axis(terms, &mut call);
+    choices::defaults(terms, &mut call);
+    terms.plain(call)
+}
 
 /// The terms of the outputs of a call.
 pub fn apply(terms: &mut Terms<'_>, mut call: Call) -> Vec<TermId> {
@@ -133,7 +147,7 @@ pub fn apply(terms: &mut Terms<'_>, mut call: Call) -> Vec<TermId> {
     }
     terms.nested += 1;
     let found = if terms.trail.is_off() {
-        let found = of(&call).iter().find_map(|law| law.apply(terms, &mut call));
+        let found = of(&call, terms.up_to).find_map(|law| law.apply(terms, &mut call));
         found.unwrap_or_else(|| terms.plain(call))
     } else {
         terms.traced(call)
@@ -155,6 +169,26 @@ impl Terms<'_> {
     /// The only output of a call of one operator and these arguments.
     pub fn only(&mut self, call: &Call, arguments: Arguments, info: Info) -> Option<TermId> {
         let call = Call { arguments, infos: vec![info], ..call.clone() };
+        apply(self, call).first().copied()
+    }
+
+    /// The only output of one of ONNX's operators without attributes.
+    pub fn operation(&mut self, name: &str, arguments: &[TermId], info: Info) -> Option<TermId> {
+        self.operation_with(name, AttributesKey::new(), arguments, info)
+    }
+
+    /// The only output of one of ONNX's operators.
+    pub fn operation_with(
+        &mut self,
+        name: &str,
+        attributes: AttributesKey,
+        arguments: &[TermId],
+        info: Info,
+    ) -> Option<TermId> {
+        let row = registry::row(Standard::Onnx, "", name)?;
+        let operator = Operator { domain: "".into(), name: name.into(), version: 0, attributes };
+        let arguments = arguments.iter().copied().map(Some).collect();
+        let call = Call { operator: Arc::new(operator), row, arguments, infos: vec![info] };
         apply(self, call).first().copied()
     }
 

@@ -108,6 +108,8 @@ class ProofReport:
         certificate: the steps of a proof, if they were asked for: a line of
             JSON each, which `gradus.verify_proof` replays.
         laws: the laws of these steps, and how often each was applied.
+        up_to: what proved outputs may differ in: nothing (`"bits"`), the
+            order of sums (`"order"`), or rounding (`"rounding"`).
     """
 
     verdict: str
@@ -122,6 +124,7 @@ class ProofReport:
     readings: list[str]
     certificate: str | None
     laws: dict[str, int]
+    up_to: str = "bits"
 
     def __bool__(self) -> bool:
         return self.verdict == "equivalent"

@@ -833,6 +833,7 @@ class Model:
         seconds: float = 30,
         seed: int = 1,
         certificate: bool = False,
+        up_to: Literal["bits", "order", "rounding"] = "bits",
     ) -> ProofReport:
         """Proves that another model returns the same bits for all inputs.
 
@@ -848,6 +849,8 @@ class Model:
             seed: the seed of the random inputs of these runs.
             certificate: whether the report has the steps of a proof, for
                 `gradus.verify_proof`.
+            up_to: what equal outputs may differ in: nothing, the order of
+                sums, or rounding of floats.
 
         Returns:
             A report, which is true if the models are proved to be the same.
@@ -861,7 +864,7 @@ class Model:
             >>> model.prove(model.fold()).verdict
             'equivalent'
         """
-        report = _native._prove((self._native, other._native), _sizes(dims, shapes), (seconds, seed, certificate))
+        report = _native._prove((self._native, other._native), _sizes(dims, shapes), (seconds, seed, certificate, up_to))
         return _proof(report)
 
     def lint(
@@ -1316,6 +1319,7 @@ def prove(
     seconds: float = 30,
     seed: int = 1,
     certificate: bool = False,
+    up_to: Literal["bits", "order", "rounding"] = "bits",
 ) -> ProofReport:
     """Proves that two models return the same bits for all inputs and sizes.
 
@@ -1329,6 +1333,8 @@ def prove(
         seconds: the time of the runs that look for a difference.
         seed: the seed of the random inputs of these runs.
         certificate: whether the report has the steps of a proof.
+        up_to: what equal outputs may differ in: nothing, the order of sums,
+            or rounding of floats.
 
     Returns:
         The report of `gradus.Model.prove`, which is true if the models are
@@ -1344,7 +1350,7 @@ def prove(
         True
     """
     return _opened(a).prove(
-        _opened(b), dims, shapes=shapes, seconds=seconds, seed=seed, certificate=certificate
+        _opened(b), dims, shapes=shapes, seconds=seconds, seed=seed, certificate=certificate, up_to=up_to
     )
 
 
@@ -1355,6 +1361,7 @@ def verify_proof(
     dims: Mapping[str, int] | None = None,
     *,
     shapes: Mapping[str, Sequence[Any]] | None = None,
+    up_to: Literal["bits", "order", "rounding"] = "bits",
 ) -> ProofReport:
     """Replays the certificate of a proof that two models return the same bits.
 
@@ -1367,6 +1374,7 @@ def verify_proof(
             `gradus prove --certificate` has them.
         dims: numbers for symbols, as in the proof.
         shapes: shapes of inputs, as in the proof.
+        up_to: what equal outputs may differ in, as in the proof.
 
     Returns:
         A report, which is true.
@@ -1383,7 +1391,7 @@ def verify_proof(
         {'transpose': 2, 'view': 2}
     """
     models = (_opened(a)._native, _opened(b)._native)
-    return _proof(_native._verify_proof(models, certificate, _sizes(dims, shapes)))
+    return _proof(_native._verify_proof(models, certificate, _sizes(dims, shapes), up_to))
 
 
 def _proof(report: dict[str, Any]) -> ProofReport:
