@@ -6,8 +6,6 @@ use std::sync::Arc;
 
 use gradus::element::Bool;
 use gradus::formats::Splice;
-#[cfg(feature = "write")]
-use gradus::formats::onnx::encode_model;
 use gradus::graph::{self, Builder, Constant, Content, DeclaredDim, Graph, Origin, Standard, Type};
 use gradus::{DType, Model, Tensor};
 
@@ -109,7 +107,7 @@ impl Sketch {
         model.format_version = 8;
         model.opsets = vec![("".into(), version)];
         model.graph = self.0.finish().unwrap();
-        opened(model)
+        Model::from_source(model)
     }
 }
 
@@ -157,14 +155,6 @@ pub fn tensor_type(dtype: DType, sizes: &[&str]) -> Type {
         Err(_) => DeclaredDim::Symbol((*text).into()),
     };
     Type::Tensor(Some(dtype), Some(sizes.iter().map(size).collect()))
-}
-
-/// The model, written and read where the build writes models.
-fn opened(model: graph::Model) -> Model {
-    #[cfg(feature = "write")]
-    return read(&encode_model(&model).unwrap());
-    #[cfg(not(feature = "write"))]
-    return Model::from_source(model);
 }
 
 pub fn read(written: &Splice) -> Model {
