@@ -462,7 +462,7 @@ pub(crate) struct CheckArgs {
 /// also differ in the order of sums, or in rounding, and the answer says so.
 #[derive(Debug, ClapArgs)]
 #[command(
-    after_help = "Examples:\n  gradus prove examples/heads.onnx examples/heads.onnx --range seq=1..4096 --up-to rounding --witness differs\n  gradus prove examples/heads.onnx examples/heads.onnx --certificate heads.jsonl"
+    after_help = "Examples:\n  gradus prove examples/heads.onnx examples/heads.onnx --range seq=1..4096 --up-to rounding\n  gradus prove examples/heads.onnx examples/heads.onnx --certificate heads.jsonl"
 )]
 pub(crate) struct ProveArgs {
     /// The first model: a file of ONNX, OpenVINO or Paddle.

@@ -136,6 +136,7 @@ fn choice(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     None
 }
 
+/// Counts the axis of a call from the first one.
 pub(super) fn axis(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     let listed = AXES.iter().find(|(names, _)| names.contains(&call.name()));
     let default = call.row.axis.or(listed.map(|(_, default)| *default))?;
@@ -202,6 +203,7 @@ const DEFAULT_TEXTS: &[(&[&str], &str, &str)] = &[
     (&["ScatterElements", "ScatterND"], "reduction", "none"),
 ];
 
+/// Drops attributes that have their defaults.
 pub(super) fn defaults(_: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     let operator = call.name().to_owned();
     let is_default = |name: &str, content: &ContentKey| match content {
