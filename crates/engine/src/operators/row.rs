@@ -654,7 +654,7 @@ impl Row {
     /// Checks that inputs that are lists or numbers have so many axes, as far as ranks are known.
     ///
     /// # Errors
-    /// [`Kind::Shape`] if one has another rank.
+    /// [`Kind::Shape`](gradus_core::Kind::Shape) if one has another rank.
     pub fn check_ranks(&self, signature: &Signature, rank: impl Fn(usize) -> Option<usize>) -> Result<()> {
         let lists = self.lists.iter().map(|&input| (input, 1, "1"));
         let scalars = self.scalars.iter().map(|&input| (input, 0, "0 or 1"));

@@ -99,7 +99,7 @@ pub fn runs_at_all(cx: &mut InferContext<'_, '_>, count: Dim) -> Condition {
 }
 
 /// The condition that a loop is in the iteration with an index: it stands for the one that there is
-/// an iteration, until [`Counters::settle`].
+/// an iteration, until `Counters::settle`.
 pub fn in_iteration(index: Dim) -> Condition {
     Condition::new(index, Relation::AtLeast, Dim::ZERO)
 }

@@ -163,7 +163,7 @@ impl InferContext<'_, '_> {
     }
 
     /// Replaces conditions that a body of many iterations noted by what is said of all of them, as
-    /// [`Pass::settle`].
+    /// the pass does.
     pub fn settle(
         &mut self,
         noted: Range<usize>,
