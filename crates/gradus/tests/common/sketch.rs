@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use gradus::element::Bool;
 use gradus::formats::Splice;
+use gradus::formats::onnx::encode_model;
 use gradus::graph::{self, Builder, Constant, Content, DeclaredDim, Graph, Origin, Standard, Type};
 use gradus::{DType, Model, Tensor};
 
@@ -107,7 +108,7 @@ impl Sketch {
         model.format_version = 8;
         model.opsets = vec![("".into(), version)];
         model.graph = self.0.finish().unwrap();
-        Model::from_source(model)
+        read(&encode_model(&model).unwrap())
     }
 }
 

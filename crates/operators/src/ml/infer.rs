@@ -78,8 +78,8 @@ pub fn encoder(cx: &mut InferContext<'_, '_>) -> InferResult {
 }
 
 /// Requires that there is a row of coefficients, one for each feature, for each target.
-fn coefficients_fit(cx: &mut InferContext<'_, '_>, linear: &Linear<'_>, features: Dim, targets: usize) {
-    let all = cx.multiply(features, Dim::from(targets));
+fn coefficients_fit(cx: &mut InferContext<'_, '_>, linear: &Linear<'_>, features: Dim, targets: Dim) {
+    let all = cx.multiply(features, targets);
     cx.require(all, Relation::Equal, Dim::from(linear.coefficients.len()));
 }
 
@@ -91,7 +91,7 @@ pub fn linear_regressor(cx: &mut InferContext<'_, '_>) -> InferResult {
         linear.targets_of(features)?;
     }
     let targets = linear.targets.unwrap_or(1);
-    coefficients_fit(cx, &linear, features, targets);
+    coefficients_fit(cx, &linear, features, Dim::from(targets));
     Ok(vec![Fact::typed(DType::F32, [rows, Dim::from(targets)])])
 }
 
@@ -100,23 +100,33 @@ pub fn linear_classifier(cx: &mut InferContext<'_, '_>) -> InferResult {
     let linear = Linear::classifier(&cx.attributes)?;
     let labels = Labels::of(&cx.attributes, "classlabels_ints")?;
     let (rows, features) = samples(cx)?;
-    let width = match known(features) {
-        Some(features) => {
-            let targets = linear.targets_of(features)?;
+    let targets = match known(features) {
+        Some(features) => Dim::from(linear.targets_of(features)?),
+        None => {
+            cx.require(features, Relation::AtLeast, Dim::ONE);
+            // Two labels may have one row of coefficients.
+            let targets = match (linear.intercepts.len(), labels.len()) {
+                (0, 0 | 2) => cx.floor_divide(Dim::from(linear.coefficients.len()), features),
+                (0, named) => Dim::from(named),
+                (added, _) => Dim::from(added),
+            };
+            coefficients_fit(cx, &linear, features, targets);
+            targets
+        }
+    };
+    let width = match known(targets) {
+        Some(targets) => {
             let binary = targets == 1 && labels.len() <= 2;
             if targets == 0 || (labels.len() > 0 && labels.len() != targets && !binary) {
                 return Err(errors::count("classes", labels.len(), targets.max(1)).into());
             }
             Dim::from(targets.max(if binary { labels.len() } else { 1 }))
         }
-        None if labels.len() > 1 => {
-            // Two labels may have one row of coefficients.
-            if labels.len() > 2 {
-                coefficients_fit(cx, &linear, features, labels.len());
-            }
-            Dim::from(labels.len())
+        None if labels.len() == 2 => {
+            cx.require(targets, Relation::AtMost, Dim::from(2_usize));
+            Dim::from(2_usize)
         }
-        None => cx.unknown("the classes are not named", Bounds::SIZE),
+        None => targets,
     };
     Ok(vec![Fact::typed(labels.dtype(), [rows]), Fact::typed(DType::F32, [rows, width])])
 }

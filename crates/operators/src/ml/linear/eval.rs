@@ -13,7 +13,7 @@ use crate::op::EvalContext;
 #[derive(Debug)]
 pub struct Linear<'a> {
     pub coefficients: &'a [f32],
-    pub(super) intercepts: &'a [f32],
+    pub intercepts: &'a [f32],
     /// The number of targets, if an attribute says it.
     pub targets: Option<usize>,
     pub(super) transform: PostTransform,
