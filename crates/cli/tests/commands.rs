@@ -410,7 +410,7 @@ error: examples: cannot read: the file is a folder, expected a regular file
     fails(
         &["run", "LICENSE-MIT"],
         str![[r#"
-error: LICENSE-MIT: byte 14: this is not protobuf: invalid wire type
+error: LICENSE-MIT: byte 14: this is not protobuf: invalid wire type: 7
 
 "#]],
     );

@@ -138,7 +138,7 @@ error: examples/missing.onnx: there is no such file
     misused(
         &["diff", "examples/range.onnx", "LICENSE-MIT", "--json"],
         str![[r#"
-{"error":{"kind":"syntax","message":"this is not protobuf: invalid wire type","where":{"file":"LICENSE-MIT","byte":14}}}
+{"error":{"kind":"syntax","message":"this is not protobuf: invalid wire type: 7","where":{"file":"LICENSE-MIT","byte":14}}}
 
 "#]],
     );

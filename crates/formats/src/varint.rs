@@ -40,7 +40,8 @@ impl Tag {
     pub(crate) fn decode(rest: &mut &[u8]) -> Result<Tag, &'static str> {
         let tag = u32::try_from(decode_varint(rest)?).map_err(|_| "invalid field number")?;
         let wire_type = usize::try_from(tag & 7).ok().and_then(|index| WIRE_TYPES.get(index));
-        let wire_type = *wire_type.ok_or("invalid wire type")?;
+        let invalid = if tag & 7 == 6 { "invalid wire type: 6" } else { "invalid wire type: 7" };
+        let wire_type = *wire_type.ok_or(invalid)?;
         match tag >> 3 {
             0 => Err("invalid field number"),
             number => Ok(Tag { number, wire_type }),
@@ -140,7 +141,8 @@ mod tests {
     #[test]
     fn tags_have_numbers_and_types() {
         for (bytes, wanted) in [
-            (&[0x07][..], "invalid wire type"),
+            (&[0x07][..], "invalid wire type: 7"),
+            (&[0x06][..], "invalid wire type: 6"),
             (&[0x02], "invalid field number"),
             (&[0x80, 0x80, 0x80, 0x80, 0x10], "invalid field number"),
             (&[0x80], CUT_OFF),

@@ -92,7 +92,7 @@ fn what_is_not_a_model_is_refused() {
     check(
         b"not a model",
         Kind::Syntax,
-        "this is not an ONNX model: this is not protobuf: invalid wire type",
+        "this is not an ONNX model: this is not protobuf: invalid wire type: 6",
     );
     check(
         b"PK\x03\x04rest",

@@ -12,7 +12,7 @@ use crate::graphs::{like, number, unsupported, widened};
 use crate::infer::{InferContext, InferResult};
 use crate::lowering::terms::{f, pick, with};
 use crate::lowering::{LoweredValue, Lowering, int, not_known};
-#[cfg(any(feature = "run", feature = "convert"))]
+#[cfg(any(feature = "run", feature = "convert", feature = "paddle"))]
 use crate::matmul::eval::Product;
 use crate::matmul::{infer, orthogonal};
 use crate::op::EvalContext;
@@ -187,7 +187,7 @@ pub fn are_vectors<T: PartialEq>(matrices: &[T], right: &[T]) -> bool {
 
 /// Solutions of systems: one input has the matrices, the other the right sides, as factors of a
 /// product have. Right sides that come first are matrices.
-#[cfg(any(feature = "run", feature = "convert"))]
+#[cfg(any(feature = "run", feature = "convert", feature = "paddle"))]
 fn solved(
     cx: &mut EvalContext<'_>,
     [of_matrices, of_sides]: [usize; 2],
@@ -213,7 +213,7 @@ fn solved(
 }
 
 /// `solve` of Paddle.
-#[cfg(any(feature = "run", feature = "convert"))]
+#[cfg(any(feature = "run", feature = "convert", feature = "paddle"))]
 pub fn solve(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     solved(cx, [0, 1], |cx, matrix, rows, right, columns| {
         eliminate(cx, "solve", matrix, rows, right, columns)?;
@@ -223,7 +223,7 @@ pub fn solve(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>>
 }
 
 /// `triangular_solve` of Paddle.
-#[cfg(any(feature = "run", feature = "convert"))]
+#[cfg(any(feature = "run", feature = "convert", feature = "paddle"))]
 pub fn solve_triangle(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (upper, transposed) = (attributes.flag("upper", true)?, attributes.flag("transpose", false)?);
     let unit = attributes.flag("unitriangular", false)?;
@@ -266,7 +266,7 @@ pub fn cholesky(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result
 }
 
 /// `cholesky_solve` of Paddle: solutions of systems by a factor of `cholesky`, the second input.
-#[cfg(any(feature = "run", feature = "convert"))]
+#[cfg(any(feature = "run", feature = "convert", feature = "paddle"))]
 pub fn solve_by_factor(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let upper = attributes.flag("upper", false)?;
     solved(cx, [1, 0], |cx, numbers, rows, right, columns| {

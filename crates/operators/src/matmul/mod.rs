@@ -2,7 +2,7 @@
 
 pub mod eigen;
 pub mod elimination;
-#[cfg(any(feature = "run", feature = "convert"))]
+#[cfg(any(feature = "run", feature = "convert", feature = "paddle"))]
 pub mod eval;
 pub mod infer;
 #[cfg(feature = "convert")]
