@@ -57,8 +57,9 @@ class FoldReport:
         differing: outputs that ONNX Runtime computes differently for the
             folded model; `None` if it was not asked.
         proved: outputs by name, and whether they are proved to be the same
-            for all inputs and sizes; `None` for `verify=False`, and where
-            proofs are not about the models.
+            for all inputs and sizes, for `level="fuse"` up to rounding;
+            `None` for `verify=False`, and where proofs are not about the
+            models.
         not_proved: why nothing is proved, if the proof did not end.
     """
 
