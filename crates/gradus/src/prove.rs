@@ -30,7 +30,7 @@ pub struct ProveOptions {
     pub limits: Option<Limits>,
     /// True if the steps of a complete proof are wanted as a [certificate](Proof::certificate).
     pub certificate: bool,
-    /// What equal outputs may differ in; by default nothing.
+    /// The difference that equal outputs may have; by default nothing.
     pub up_to: UpTo,
 }
 
@@ -144,7 +144,7 @@ pub struct ProvedOutputs {
     /// Outputs, and whether they are proved to be the same bits for all inputs that the first model
     /// takes.
     pub outputs: Vec<(String, bool)>,
-    /// What proved outputs may differ in.
+    /// The difference that proved outputs may have.
     pub up_to: UpTo,
     /// Why outputs are not proved, where the proof did not end or needs more than the first model.
     pub reason: Option<String>,

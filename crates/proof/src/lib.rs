@@ -30,7 +30,7 @@ use table::TermId;
 use terms::Terms;
 use trail::Trail;
 
-/// What equal outputs may differ in.
+/// The difference that equal outputs may have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum UpTo {
     /// Nothing: they are the same bits.
@@ -55,7 +55,7 @@ impl UpTo {
         }
     }
 
-    /// What proved outputs are, in words.
+    /// The state of proved outputs, in words.
     pub const fn says(self) -> &'static str {
         match self {
             UpTo::Bits => "the same bits",
@@ -75,7 +75,7 @@ pub struct ProofOptions {
     pub limits: Option<Limits>,
     /// True if the steps are noted as a certificate.
     pub certificate: bool,
-    /// What equal outputs may differ in.
+    /// The difference that equal outputs may have.
     pub up_to: UpTo,
 }
 
@@ -90,7 +90,7 @@ impl ProofOptions {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Proof {
-    /// What proved outputs may differ in: no more than was asked for, and bits alone if they are
+    /// The difference that proved outputs may have: no more than was asked for, bits alone if they are
     /// proved without the laws that hold up to more.
     pub up_to: UpTo,
     /// Outputs of both models, in the order of the first, and whether they are proved to be the

@@ -28,7 +28,7 @@ pub struct Terms<'m> {
     runs: HashMap<Vec<(usize, usize)>, u32>,
     pub limits: &'m Limits,
     pub source: &'m Source,
-    /// What laws may hold up to.
+    /// The differences that laws may allow.
     pub up_to: UpTo,
     /// Results of constants that laws computed.
     pub computed: usize,

@@ -11,7 +11,7 @@ use crate::error::{OrRaise, engine};
 use crate::given::{GivenSizes, said_of_inputs};
 use crate::model::Model;
 
-/// What equal outputs may differ in, by its name.
+/// The difference that equal outputs may have, by its name.
 fn named(name: &str) -> PyResult<UpTo> {
     let found = UpTo::ALL.into_iter().find(|up_to| up_to.name() == name);
     let wrong = || Error::mismatch(Kind::Usage, "up_to", name, "bits, order or rounding");

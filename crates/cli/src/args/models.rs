@@ -479,7 +479,7 @@ pub(crate) struct ProveArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) certificate: Option<PathBuf>,
 
-    /// What equal outputs may differ in: nothing, the order of sums, or rounding of floats.
+    /// The difference that equal outputs may have: none, the order of sums, or rounding of floats.
     #[arg(long, value_name = "WHAT", default_value = "bits")]
     pub(crate) up_to: UpToArg,
 
@@ -506,7 +506,7 @@ pub(crate) struct ProveArgs {
     pub(crate) limits: LimitArgs,
 }
 
-/// What equal outputs may differ in.
+/// The difference that equal outputs may have.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum UpToArg {
     /// Nothing: the same bits.
@@ -546,7 +546,7 @@ pub(crate) struct VerifyProofArgs {
     /// The certificate, which `gradus prove --certificate` writes.
     pub(crate) certificate: PathBuf,
 
-    /// What equal outputs may differ in, as in the proof.
+    /// The difference that equal outputs may have, as in the proof.
     #[arg(long, value_name = "WHAT", default_value = "bits")]
     pub(crate) up_to: UpToArg,
 

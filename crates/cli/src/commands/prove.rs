@@ -20,7 +20,7 @@ struct ProveJson<'a> {
     first: String,
     second: String,
     verdict: &'static str,
-    /// What proved outputs may differ in.
+    /// The difference that proved outputs may have.
     up_to: &'static str,
     outputs: Vec<OutputJson<'a>>,
     unmatched: &'a [String],
@@ -149,7 +149,7 @@ fn json<'a>(args: &args::ProveArgs, proved: &'a Proved, files: Vec<FileJson>) ->
     }
 }
 
-/// What proved outputs may differ in: what is asked for where there is no proof.
+/// The difference that proved outputs may have: what is asked for where there is no proof.
 fn up_to(args: &args::ProveArgs, proof: Option<&Proof>) -> UpTo {
     proof.map_or(args.up_to.into(), |proof| proof.up_to)
 }

@@ -8,7 +8,7 @@ use crate::output::escaped;
 
 #[derive(Serialize)]
 pub(super) struct ProofJson<'a> {
-    /// What proved outputs may differ in.
+    /// The difference that proved outputs may have.
     up_to: &'static str,
     outputs: Vec<OutputJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]

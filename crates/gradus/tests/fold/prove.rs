@@ -185,7 +185,8 @@ struct Seeded {
     kinds: BTreeMap<&'static str, [usize; 2]>,
 }
 
-/// Seeds faults into random graphs that are folded, or written for an older operator set, until `wanted` of them are confirmed by a run.
+/// Seeds faults into random graphs that are folded, or written for an older operator set, until
+/// `wanted` of them are confirmed by a run.
 fn seeded(wanted: usize, time: std::time::Duration) -> Seeded {
     let mut rng = Rng::with_seed(50);
     let mut all = Seeded::default();

@@ -34,7 +34,7 @@ pub fn alike(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::tensor(cx.dtype(0), cx.dims(0)?)])
 }
 
-/// As the first input, which has the axis; with the sums of integers along it, where other axes
+/// The first input, which has the axis; with the sums of integers along it, where other axes
 /// have one index.
 pub fn cumulative(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;

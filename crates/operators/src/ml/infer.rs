@@ -100,19 +100,18 @@ pub fn linear_classifier(cx: &mut InferContext<'_, '_>) -> InferResult {
     let linear = Linear::classifier(&cx.attributes)?;
     let labels = Labels::of(&cx.attributes, "classlabels_ints")?;
     let (rows, features) = samples(cx)?;
-    let targets = match known(features) {
-        Some(features) => Dim::from(linear.targets_of(features)?),
-        None => {
-            cx.require(features, Relation::AtLeast, Dim::ONE);
-            // Two labels may have one row of coefficients.
-            let targets = match (linear.intercepts.len(), labels.len()) {
-                (0, 0 | 2) => cx.floor_divide(Dim::from(linear.coefficients.len()), features),
-                (0, named) => Dim::from(named),
-                (added, _) => Dim::from(added),
-            };
-            coefficients_fit(cx, &linear, features, targets);
-            targets
-        }
+    let targets = if let Some(features) = known(features) {
+        Dim::from(linear.targets_of(features)?)
+    } else {
+        cx.require(features, Relation::AtLeast, Dim::ONE);
+        // Two labels may have one row of coefficients.
+        let targets = match (linear.intercepts.len(), labels.len()) {
+            (0, 0 | 2) => cx.floor_divide(Dim::from(linear.coefficients.len()), features),
+            (0, named) => Dim::from(named),
+            (added, _) => Dim::from(added),
+        };
+        coefficients_fit(cx, &linear, features, targets);
+        targets
     };
     let width = match known(targets) {
         Some(targets) => {

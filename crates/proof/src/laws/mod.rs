@@ -78,7 +78,7 @@ pub struct Law {
     pub says: &'static str,
     /// Why it holds, bit for bit unless said otherwise.
     pub why: &'static str,
-    /// What it holds up to.
+    /// The difference that it allows.
     pub up_to: UpTo,
     apply: Apply,
 }
