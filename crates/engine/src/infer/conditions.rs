@@ -44,6 +44,7 @@ impl Pass<'_> {
             || self.shared.required.contains(&(When::Always, condition))
             || self.shared.assumed.contains(&condition)
             || self.shared.symbols.always_holds(&condition)
+            || self.shared.guards.contains(&Some(condition))
             || !self.shared.required.insert((when.clone(), condition))
         {
             return;

@@ -42,6 +42,16 @@ fn looked_up(by_counter: bool) -> Model {
     sketch.output("rows", DType::F32, &["?"; 2]).model()
 }
 
+/// A loop over the elements of its input, which has each that it looks up.
+fn each_element() -> Model {
+    let body = "iteration: int64[]; went: bool[]; element = Gather(x, iteration);
+                go = Identity(went); return go: bool[]; return element: float32[]";
+    let body = vec![("body", Sketch::nested().text(body).graph())];
+    let sketch = Sketch::of("x: float32[n]; limit = Size(x)");
+    let sketch = sketch.with("Loop", &["limit", ""], &["all"], body);
+    sketch.output("all", DType::F32, &["?"]).model()
+}
+
 /// Models whose nodes have conditions on sizes.
 #[expect(clippy::too_many_lines, reason = "a table of cases")]
 pub fn conditional() -> Vec<(&'static str, Model)> {
@@ -82,6 +92,7 @@ pub fn conditional() -> Vec<(&'static str, Model)> {
         ),
         ("counted", looked_up(true)),
         ("iterations", looked_up(false)),
+        ("each", each_element()),
         ("found", Sketch::of("x: float32[n, m]; y = NonZero(x); return y: int64[?, ?]").model()),
         (
             "halves",
