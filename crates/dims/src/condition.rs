@@ -72,7 +72,8 @@ impl Condition {
     ///
     /// ```
     /// let mut symbols = gradus_dims::Symbols::default();
-    /// let [is, not, of_c] = ["sr == 8000", "sr != 16000", "c == 0"].map(|text| symbols.parse_condition(text).unwrap());
+    /// let texts = ["sr == 8000", "sr != 16000", "c == 0"];
+    /// let [is, not, of_c] = texts.map(|text| symbols.parse_condition(text).unwrap());
     /// assert_eq!(is.among(&[of_c, not]), Some((vec![8000, 16000], vec![of_c])));
     /// ```
     pub fn among(&self, guards: &[Condition]) -> Option<(Vec<i64>, Vec<Condition>)> {

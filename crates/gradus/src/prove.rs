@@ -246,7 +246,7 @@ impl Model {
         if !proof.unmatched.is_empty() || proof.own_inputs.iter().any(|(model, _)| *model > 0) {
             return None;
         }
-        // What is proved is compared with this model in any time.
+        // Proofs are of this model, whatever time is left.
         let reason = proof.stopped.as_ref().map(|_| NO_END.to_owned());
         limits.deadline = self.limits().deadline;
         match self.beyond(other, &proof, sizes, limits) {

@@ -90,8 +90,8 @@ impl ProofOptions {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Proof {
-    /// The difference that proved outputs may have: no more than was asked for, bits alone if they are
-    /// proved without the laws that hold up to more.
+    /// The difference that proved outputs may have: none if they are proved by laws of bits alone,
+    /// and never more than was asked for.
     pub up_to: UpTo,
     /// Outputs of both models, in the order of the first, and whether they are proved to be the
     /// same.
@@ -413,7 +413,7 @@ fn vacuous<'c>(
         }
     }
     let (claims, texts): (Vec<_>, Vec<_>) = all.into_iter().unzip();
-    // What is false follows from what contradicts itself alone.
+    // Only contradictions imply what is false.
     let never = Claim::parse("0 == 1").ok()?;
     let contradict = |count: usize| {
         let answer = never.decide(&claims[..count], &Ranges::new(), Some(limits));

@@ -24,7 +24,8 @@ use crate::model::Model;
 /// ```no_run
 /// use gradus::Model;
 /// use gradus::check::CommandRuntime;
-/// let runtime = CommandRuntime::new("./my_runtime {model} {inputs} {outputs}", Default::default())?;
+/// let command = "./my_runtime {model} {inputs} {outputs}";
+/// let runtime = CommandRuntime::new(command, Default::default())?;
 /// let model = Model::open("model.onnx")?;
 /// let check = model.check_in(&model, &runtime, &Default::default())?;
 /// # Ok::<(), gradus::Error>(())
@@ -36,7 +37,7 @@ pub struct CommandRuntime {
 }
 
 impl CommandRuntime {
-    /// What begins the name of a program that is a command line: `cmd:./run {model} …`.
+    /// The begin of the name of a program that is a command line: `cmd:./run {model} …`.
     pub const PREFIX: &str = "cmd:";
 
     /// A program by its command line, whose words are split as a shell splits them. It ends when
@@ -115,10 +116,14 @@ impl Runtime for CommandRuntime {
         if !written.exists() {
             return Err(refused("wrote no {outputs}"));
         }
-        let declared = declared(model, values)?;
-        let hint = |name: &str| declared.iter().find(|(of, _)| of == name).map(|(_, dtype)| *dtype);
-        let arrays = numpy::read_npz(&files::map(&written)?, None, hint, &self.limits)
-            .map_err(|error| error.in_file(format!("{{outputs}} of `{}`", self.words[0])))?;
+        let archive = files::map(&written)?;
+        // The model is read for its types only where arrays do not say theirs.
+        let arrays = numpy::read_npz(&archive, None, |_| None, &self.limits).or_else(|_| {
+            let declared = declared(model, values)?;
+            let hint = |name: &str| declared.iter().find(|(of, _)| of == name).map(|(_, dtype)| *dtype);
+            numpy::read_npz(&archive, None, hint, &self.limits)
+        });
+        let arrays = arrays.map_err(|error| error.in_file(format!("{{outputs}} of `{}`", self.words[0])))?;
         let value = |name: &&str| {
             let found: Option<&Tensor> = arrays.iter().find(|(of, _)| of == name).map(|(_, tensor)| tensor);
             found.cloned().map(Value::from)

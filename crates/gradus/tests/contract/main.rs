@@ -667,7 +667,7 @@ fn conditions_have_their_reasons() {
     held("counted", &["n", "m"], &counted.each_ref().map(|of| &**of));
     let iterations = ["m - n >= 0", "m >= 1 if n >= 1"].map(|text| row(text, "rows"));
     held("iterations", &["n", "m"], &iterations.each_ref().map(|of| &**of));
-    // What it needs is what it runs for: n >= 1.
+    // The body needs `n >= 1`, and runs for these sizes alone.
     held("each", &["n"], &[]);
     held("halves", &["n"], &["n == 8 (node \"make y\" (Split))"]);
     held("positional", &["batch", "seq"], &["seq <= 16 (node \"make y\" (Add))"]);

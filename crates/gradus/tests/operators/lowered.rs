@@ -142,8 +142,8 @@ fn mish_of_paddle_has_a_threshold() {
     }
 }
 
-/// ONNX has no output padding of a stride or more: it takes from the pads at the end, and the rest is
-/// zeros. As OpenVINO 2026.4 gives them.
+/// ONNX has no output padding of a stride or more: it takes from the pads at the end, and the rest
+/// is zeros. The values are those of OpenVINO 2026.4.
 #[test]
 fn output_paddings_of_any_size() {
     let all = [1.0, 1.0, 3.0, 2.0, 5.0, 3.0, 7.0, 4.0, 4.0, 0.0, 0.0, 0.0f32];

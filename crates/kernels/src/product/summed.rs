@@ -13,7 +13,7 @@ use crate::with_accumulator;
 /// Errors of `check`, the first one.
 ///
 /// # Panics
-/// As `multiply`.
+/// If `out` has not as many elements as the results, or a factor has not as many as the sizes say.
 pub fn multiply_with<T: Send, E: Send>(
     (sums, to): (Sums, Destination),
     products: &[Product<'_>],

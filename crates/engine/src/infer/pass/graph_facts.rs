@@ -87,7 +87,7 @@ pub struct Inner<'m> {
     pub graph: &'m Graph,
     /// The attributes of a function as its call gives them.
     pub parameters: Option<Parameters<'m>>,
-    /// As the last of a [`SubgraphPath`].
+    /// The last part of a [`SubgraphPath`].
     pub place: (usize, usize),
     pub name: String,
     /// True if its inputs depend on what the inputs of the model hold.
