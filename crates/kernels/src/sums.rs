@@ -8,12 +8,8 @@
 //! product of any two finite floats (Kulisch 2013, "Computer Arithmetic and Validity", 8.1). Digits
 //! are signed and wide, so that carries wait until many products have been added.
 
-#[cfg(feature = "vectors")]
-use fearless_simd::prelude::*;
 use gradus_core::convert::{FromNumber, i64_of};
 
-#[cfg(feature = "vectors")]
-use crate::options::{Token, at_level};
 use crate::with_accumulator;
 
 /// How floats are added.
@@ -109,18 +105,6 @@ pub trait Accumulator: Clone + Default + Send + Sync {
 
     /// The sum so far.
     fn total(&self, to: Destination) -> f64;
-
-    /// Adds the products of rows of `a` and lines of [`COLUMNS`] numbers of `b` to rows of sums,
-    /// with the instructions of a level.
-    #[cfg(feature = "vectors")]
-    #[doc(hidden)]
-    fn add_block(rows: std::slice::ChunksExactMut<'_, Self>, a: &[f64], b: &[f64], _: Token) {
-        for (sums, a) in rows.zip(a.chunks(b.len() / COLUMNS)) {
-            for (&x, b) in a.iter().zip(b.chunks(COLUMNS)) {
-                sums.iter_mut().zip(b).for_each(|(sum, &y)| sum.add(x, y));
-            }
-        }
-    }
 }
 
 /// A sum in float64.
@@ -163,8 +147,8 @@ impl Accumulator for Single {
 /// A sum in float64, and what rounding took from it.
 #[derive(Clone, Copy, Debug)]
 pub struct Twofold {
-    sum: f64,
-    rest: f64,
+    pub(crate) sum: f64,
+    pub(crate) rest: f64,
 }
 
 impl Default for Twofold {
@@ -188,44 +172,6 @@ impl Accumulator for Twofold {
     fn total(&self, _: Destination) -> f64 {
         // Errors of sums that are not finite are NaN.
         if self.rest == 0.0 || !self.rest.is_finite() { self.sum } else { self.sum + self.rest }
-    }
-
-    #[cfg(feature = "vectors")]
-    fn add_block(rows: std::slice::ChunksExactMut<'_, Twofold>, a: &[f64], b: &[f64], token: Token) {
-        for (sums, a) in rows.zip(a.chunks(b.len() / COLUMNS)) {
-            at_level!(token, simd => Twofold::add_lines(simd, sums, a, b));
-        }
-    }
-}
-
-#[cfg(feature = "vectors")]
-impl Twofold {
-    /// Adds to a row of sums the products of numbers and lines, vector by vector.
-    #[inline(always)]
-    fn add_lines<S: Simd>(simd: S, sums: &mut [Twofold], a: &[f64], b: &[f64]) {
-        let lanes = S::f64s::LEN;
-        for (at, sums) in sums.chunks_mut(lanes).enumerate() {
-            let mut both = [[0.0; MAX_LANES]; 2];
-            for i in 0..sums.len() {
-                (both[0][i], both[1][i]) = (sums[i].sum, sums[i].rest);
-            }
-            let [mut sum, mut rest] = both.map(|all| S::f64s::from_slice(simd, &all[..lanes]));
-            for k in 0..a.len() {
-                let x = S::f64s::splat(simd, a[k]);
-                let y = S::f64s::from_slice(simd, &b[k * COLUMNS + at * lanes..][..lanes]);
-                let product = x * y;
-                let lost = x.mul_add_precise(y, -product);
-                let next = sum + product;
-                let added = next - sum;
-                rest += ((sum - (next - added)) + (product - added)) + lost;
-                sum = next;
-            }
-            sum.store_slice(&mut both[0][..lanes]);
-            rest.store_slice(&mut both[1][..lanes]);
-            for i in 0..sums.len() {
-                sums[i] = Twofold { sum: both[0][i], rest: both[1][i] };
-            }
-        }
     }
 }
 
@@ -345,15 +291,3 @@ fn rounded(integer: u128, exponent: i64, odd: bool) -> f64 {
     let field = u64::try_from(last + 1074).unwrap_or(0);
     if field + (kept >> 52) >= 2047 { f64::INFINITY } else { f64::from_bits((field << 52) + kept) }
 }
-
-/// Columns and rows whose sums go on at a time, and the part of the summed axis that is read at a
-/// time.
-#[cfg(feature = "vectors")]
-pub(crate) const COLUMNS: usize = 64;
-#[cfg(feature = "vectors")]
-pub(crate) const ROWS: usize = 16;
-#[cfg(feature = "vectors")]
-pub(crate) const INNER: usize = 128;
-/// Lanes of the widest vector.
-#[cfg(feature = "vectors")]
-const MAX_LANES: usize = 8;

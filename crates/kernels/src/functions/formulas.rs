@@ -1,17 +1,10 @@
 //! The functions, each as one formula for all kinds of reals.
 
-#[cfg(feature = "vectors")]
-use fearless_simd::{Simd, prelude::*};
+use std::iter;
 
-#[cfg(feature = "vectors")]
-use super::lanes::Lanes;
 use super::real::Real;
 #[cfg(feature = "vectors")]
-use crate::double_double::power_of_two;
-
-/// Doubles that are computed at a time.
-#[cfg(feature = "vectors")]
-pub const CHUNK: usize = 256;
+use crate::functions::power_of_two;
 
 macro_rules! functions {
     ($($(#[doc = $doc:literal])* $name:ident $bound:literal |$x:ident, $p:pat_param| $value:expr;)*) => {
@@ -29,7 +22,7 @@ macro_rules! functions {
             /// A bound of the relative error of a vector; 0 where the value in doubles is rounded
             /// as the exact one is: it is exact, or one sum or root of numbers of 24 bits.
             #[cfg(feature = "vectors")]
-            pub(super) fn bound(self) -> f64 {
+            pub(crate) fn bound(self) -> f64 {
                 let power = match self {
                     $(Function::$name => $bound,)*
                 };
@@ -38,27 +31,26 @@ macro_rules! functions {
 
             /// The value at a real.
             pub(super) fn at<R: Real>(self, x: &R, parameters: &[R; 2]) -> R {
-                match self {
-                    $(Function::$name => {
-                        let ($x, $p) = (x, parameters);
-                        $value
-                    })*
-                }
+                let mut value = x.clone();
+                self.each(parameters, iter::once(&mut value), |x| (**x).clone(), |y, value| *value = y);
+                value
             }
 
-            /// The values at doubles, by vectors.
-            #[cfg(feature = "vectors")]
+            /// Reads the real of each item, and stores its value.
             #[allow(clippy::clone_on_copy, reason = "other kinds of reals are no copies")]
             #[inline(always)]
-            pub(super) fn over<S: Simd>(self, simd: S, parameters: [f64; 2], x: &[f64; CHUNK], y: &mut [f64; CHUNK]) {
-                let parameters = parameters.map(|x| Lanes::<S>(S::f64s::splat(simd, x)));
-                let chunks = x.chunks_exact(S::f64s::LEN).zip(y.chunks_exact_mut(S::f64s::LEN));
+            pub(crate) fn each<R: Real, T>(
+                self,
+                parameters: &[R; 2],
+                items: impl Iterator<Item = T>,
+                read: impl Fn(&T) -> R,
+                store: impl Fn(R, T),
+            ) {
                 match self {
                     $(Function::$name => {
-                        for (x, y) in chunks {
-                            let ($x, $p) = (&Lanes::<S>(S::f64s::from_slice(simd, x)), &parameters);
-                            let value: Lanes<S> = $value;
-                            value.0.store_slice(y);
+                        for item in items {
+                            let ($x, $p) = (&read(&item), parameters);
+                            store($value, item);
                         }
                     })*
                 }

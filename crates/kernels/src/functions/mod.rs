@@ -2,7 +2,7 @@
 //! at every level and on every platform.
 //!
 //! [`formulas`] has each function as one formula for [`real::Real`]s of four kinds. Vectors of
-//! doubles ([`lanes`]) give a value and a bound of its error. Where both ends of the bound round to
+//! doubles give a value and a bound of its error. Where both ends of the bound round to
 //! the same element, that is the nearest to the exact value; where they do not, the formula is
 //! computed in intervals until it is told. So nothing depends on how doubles were computed, as long
 //! as the bound holds.
@@ -12,26 +12,19 @@
 //! the same bits everywhere; the functions of `libm` are made of these.
 
 mod formulas;
-#[cfg(feature = "vectors")]
-mod lanes;
-mod pairs;
-mod real;
+pub(crate) mod pairs;
+pub(crate) mod real;
 
-#[cfg(feature = "vectors")]
-use fearless_simd::{Simd, prelude::*};
+use std::convert::Infallible;
+
 use gradus_core::convert::{self, FromNumber, Rules};
 use gradus_core::{Limits, Number, Result};
 use gradus_sequences::{Interval, LogspacePlan, Plan, nearest};
 use half::{bf16, f16};
 
-#[cfg(feature = "vectors")]
-use crate::certain::{self, ErrorBounds};
-use crate::double_double::power_of_two;
-use crate::options::{Options, Token};
-#[cfg(feature = "vectors")]
-use crate::{options::at_level, writer};
-#[cfg(feature = "vectors")]
-use formulas::CHUNK;
+use crate::build::{self, Token};
+use crate::options::Options;
+use crate::threads::share;
 pub use formulas::Function;
 use pairs::{Pair, half_exp, ln_twice};
 
@@ -54,8 +47,10 @@ pub struct Call {
     pub parameters: [f64; 2],
 }
 
+/// Doubles that are computed at a time.
+pub(crate) const CHUNK: usize = 256;
+
 /// Elements from which threads are used: a few hundred microseconds of work.
-#[cfg(feature = "vectors")]
 const THREADS_FROM: usize = 1 << 16;
 
 /// Elements between two checks of the time.
@@ -81,15 +76,18 @@ impl Call {
         let token = options.token();
         for (x, out) in x.chunks(CHECKED).zip(out.chunks_mut(CHECKED)) {
             limits.check()?;
-            #[cfg(feature = "vectors")]
-            if x.len() >= THREADS_FROM && options.count() > 1 {
-                let part = x.len().div_ceil(4 * options.count()).next_multiple_of(CHUNK);
-                writer::in_parts(out, part, options, |at, out| {
-                    T::write(self, token, &x[at..at + out.len()], out);
-                });
-                continue;
-            }
-            T::write(self, token, x, out);
+            let threads = if x.len() < THREADS_FROM { 1 } else { options.count() };
+            let part = x.len().div_ceil(if threads > 1 { 4 * threads } else { 1 }).next_multiple_of(CHUNK);
+            let parts = x.chunks(part).zip(out.chunks_mut(part));
+            let Ok(()) = share(
+                parts,
+                options,
+                || (),
+                |(), (x, out)| {
+                    T::write(self, token, x, out);
+                    Ok::<_, Infallible>(())
+                },
+            );
         }
         Ok(())
     }
@@ -121,7 +119,7 @@ impl Call {
     }
 
     /// Returns true if the function is increasing at zero, and zero there: the sign is kept then.
-    fn keeps_zero(&self) -> bool {
+    pub(crate) fn keeps_zero(&self) -> bool {
         use Function::{Affine, HardSigmoid, Relu, Shrink, ThresholdedRelu};
         !matches!(self.function, Affine | HardSigmoid | Relu | Shrink | ThresholdedRelu)
     }
@@ -146,7 +144,7 @@ impl Call {
     }
 
     /// The element nearest to the value, by intervals.
-    fn exact<T: FromNumber>(&self, x: f64) -> T {
+    pub(crate) fn exact<T: FromNumber>(&self, x: f64) -> T {
         let y = self.at(x);
         if !x.is_finite() || !y.is_finite() || y == 0.0 {
             return T::from_f64(y);
@@ -157,12 +155,6 @@ impl Call {
         };
         let code = nearest(real, |parts| convert::code_of_parts(T::DTYPE, parts, Rules::IEEE));
         T::from_number(convert::number(T::DTYPE, code))
-    }
-
-    /// The values of a function at doubles that have the precision of shorter types.
-    #[cfg(feature = "vectors")]
-    fn over(&self, token: Token, x: &[f64; CHUNK], y: &mut [f64; CHUNK]) {
-        at_level!(token, simd => self.function.over(simd, self.parameters, x, y));
     }
 }
 
@@ -177,34 +169,10 @@ impl Float for f64 {
     }
 }
 
-/// Values at doubles, as bounds.
-#[cfg(feature = "vectors")]
-struct Values<'a> {
-    x: &'a [f64; CHUNK],
-    y: &'a [f64; CHUNK],
-    /// One less than the bound of the relative error, and one more.
-    factors: [f64; 2],
-}
-
-#[cfg(feature = "vectors")]
-impl<S: Simd> ErrorBounds<S> for Values<'_> {
-    #[inline(always)]
-    fn at(&self, simd: S, group: usize, from: usize) -> [S::f64s; 2] {
-        let from = group * certain::GROUP + from;
-        let vector = |x: &[f64; CHUNK]| S::f64s::from_slice(simd, &x[from..from + S::f64s::LEN]);
-        let (x, y) = (vector(self.x), vector(self.y));
-        let splat = |x| S::f64s::splat(simd, x);
-        // Infinities and NaN are in doubt.
-        let told = x.abs().simd_lt(splat(f64::INFINITY)) & y.simd_eq(y);
-        [told.select(y * self.factors[0], splat(0.0)), told.select(y * self.factors[1], splat(1.0))]
-    }
-}
-
 macro_rules! short_floats {
     ($($type:ty)*) => {$(
         impl Float for $type {
-            #[allow(clippy::needless_range_loop, reason = "loops over indices are compiled for the level")]
-            fn write(call: &Call, _token: Token, x: &[$type], out: &mut [$type]) {
+            fn write(call: &Call, token: Token, x: &[$type], out: &mut [$type]) {
                 if !call.parameters.iter().all(|x| x.is_finite()) {
                     for (x, out) in x.iter().zip(out) {
                         *out = <$type>::from_f64(call.at(f64::from(*x)));
@@ -218,32 +186,7 @@ macro_rules! short_floats {
                     }
                     return;
                 }
-                #[cfg(not(feature = "vectors"))]
-                for (x, out) in x.iter().zip(out) {
-                    *out = call.exact(f64::from(*x));
-                }
-                #[cfg(feature = "vectors")]
-                {
-                    let bound = call.function.bound();
-                    let factors = [1.0 - bound, 1.0 + bound];
-                    let (mut doubles, mut values) = ([1.0; CHUNK], [1.0; CHUNK]);
-                    for (x, out) in x.chunks(CHUNK).zip(out.chunks_mut(CHUNK)) {
-                        let count = x.len();
-                        at_level!(_token, _ => for i in 0..count {
-                            doubles[i] = f64::from(x[i]);
-                        });
-                        call.over(_token, &doubles, &mut values);
-                        if call.keeps_zero() {
-                            at_level!(_token, _ => for i in 0..CHUNK {
-                                let (x, y) = (doubles[i], values[i]);
-                                values[i] = if y == 0.0 && x == 0.0 { x } else { y };
-                            });
-                        }
-                        let bounds = Values { x: &doubles, y: &values, factors };
-                        let exact = |i| call.exact::<$type>(doubles[convert::usize_of(i)]);
-                        at_level!(_token, simd => certain::write(simd, false, out, &bounds, exact));
-                    }
-                }
+                build::functions::write(call, token, x, out);
             }
         }
     )*};
@@ -273,3 +216,9 @@ pub fn power<T: FromNumber>(base: f64, exponent: f64) -> T {
 
 /// A bound of the relative error of a power in doubles.
 const POWER_BOUND: f64 = power_of_two(-50);
+
+/// A power of two among the normal doubles.
+pub(crate) const fn power_of_two(exponent: i32) -> f64 {
+    assert!(-1022 <= exponent && exponent <= 1023);
+    f64::from_bits(convert::u64_of(convert::usize_of_u32((exponent + 1023).cast_unsigned())) << 52)
+}

@@ -4,7 +4,7 @@
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 use super::real::{ROOT_8_PI, Real};
-use crate::double_double::power_of_two;
+use crate::functions::power_of_two;
 
 /// 1.5 times 2^52, and the bias of a double's exponent: added to an exponent, it leaves that with
 /// the bias in the lowest bits.

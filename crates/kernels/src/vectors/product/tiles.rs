@@ -6,7 +6,8 @@ use fearless_simd::prelude::*;
 use fearless_simd::{Level as Token, Simd};
 
 use super::{MAX_COLUMNS, Sizes};
-use crate::options::{Options, at_level};
+use crate::options::Options;
+use crate::vectors::levels::at_level;
 
 /// Vectors side by side in the widest tile.
 pub(super) const MAX_VECTORS: usize = 3;

@@ -10,10 +10,10 @@ use gradus_core::dtype::Class;
 use gradus_core::{DType, Number, float};
 use gradus_sequences::PowerLine;
 
-use crate::affine::Affine;
-use crate::double_double::power_of_two;
-use crate::stream;
-use crate::writer::{ExactElement, is_nan};
+use crate::functions::power_of_two;
+use crate::vectors::affine::Affine;
+use crate::vectors::stream;
+use crate::vectors::writer::{ExactElement, is_nan};
 
 /// A sequence in order.
 #[derive(Clone, Debug)]

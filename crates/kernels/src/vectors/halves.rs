@@ -9,7 +9,7 @@ use fearless_simd::prelude::*;
 use gradus_core::convert::FromNumber;
 use half::{bf16, f16};
 
-use crate::certain::{self, ErrorBounds, GROUP, Group, low_16, one_by_one};
+use crate::vectors::certain::{self, ErrorBounds, GROUP, Group, low_16, one_by_one};
 
 /// Two bounds of the elements of a block, as singles, as many at a time as a vector has.
 pub trait SingleBounds<S: Simd> {

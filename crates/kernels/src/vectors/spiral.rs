@@ -21,11 +21,12 @@ use gradus_core::convert::{FromNumber, nearest_f64, split, u64_of, usize_of};
 use gradus_sequences::{ComplexParts, SpiralLine};
 use num_complex::Complex;
 
-use crate::certain::{self, GROUP};
-use crate::double_double::{DoubleDouble, power_of_two};
-use crate::options::{at_level, widest};
-use crate::tables::fit;
-use crate::writer::ExactElement;
+use crate::functions::power_of_two;
+use crate::vectors::certain::{self, GROUP};
+use crate::vectors::double_double::DoubleDouble;
+use crate::vectors::levels::{at_level, widest};
+use crate::vectors::tables::fit;
+use crate::vectors::writer::ExactElement;
 
 /// A sequence of complex powers, prepared.
 #[derive(Clone, Debug)]

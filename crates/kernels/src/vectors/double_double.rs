@@ -1,15 +1,12 @@
 //! Unevaluated sums of two doubles.
 
-#[cfg(feature = "vectors")]
 use gradus_core::convert::{shifted_right, split};
-use gradus_core::convert::{u64_of, usize_of_u32};
-#[cfg(feature = "vectors")]
 use gradus_core::float::Parts;
-#[cfg(feature = "vectors")]
 use gradus_sequences::Wide;
 
+use crate::functions::power_of_two;
+
 /// `high + low`, where `low` is at most half a unit in the last place of `high`.
-#[cfg(feature = "vectors")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DoubleDouble {
     /// The sum, rounded.
@@ -18,7 +15,6 @@ pub struct DoubleDouble {
     pub low: f64,
 }
 
-#[cfg(feature = "vectors")]
 impl DoubleDouble {
     /// One.
     pub const ONE: DoubleDouble = DoubleDouble { high: 1.0, low: 0.0 };
@@ -62,10 +58,4 @@ impl DoubleDouble {
         let sum = high + low;
         DoubleDouble { high: sum, low: low - (sum - high) }
     }
-}
-
-/// A power of two among the normal doubles.
-pub const fn power_of_two(exponent: i32) -> f64 {
-    assert!(-1022 <= exponent && exponent <= 1023);
-    f64::from_bits(u64_of(usize_of_u32((exponent + 1023).cast_unsigned())) << 52)
 }

@@ -13,16 +13,17 @@ use gradus_sequences::{
 use half::{bf16, f16};
 use num_complex::Complex;
 
-use crate::affine::Affine;
-use crate::int_affine::IntAffine;
-use crate::options::{Options, Stores, at_level};
-use crate::pair::Pair;
-use crate::power::Powers;
-use crate::range::{Fused, Wrapping};
-use crate::spiral::Spiral;
-use crate::steps::{Curve, Steps};
-use crate::stream;
+use crate::options::{Options, Stores};
 use crate::threads::share;
+use crate::vectors::affine::Affine;
+use crate::vectors::int_affine::IntAffine;
+use crate::vectors::levels::at_level;
+use crate::vectors::pair::Pair;
+use crate::vectors::power::Powers;
+use crate::vectors::range::{Fused, Wrapping};
+use crate::vectors::spiral::Spiral;
+use crate::vectors::steps::{Curve, Steps};
+use crate::vectors::stream;
 
 /// The computation of the elements of a plan, independent of the device.
 #[derive(Clone, Copy, Debug)]

@@ -4,8 +4,8 @@ use fearless_simd::Level as Token;
 use gradus_sequences::{LinspacePlan, Plan as _};
 use num_complex::Complex;
 
-use crate::options::at_level;
-use crate::writer::{Elements, Fill as _, Kernel, Write};
+use crate::vectors::levels::at_level;
+use crate::vectors::writer::{Elements, Fill as _, Kernel, Write};
 
 /// Elements whose parts are made before they are put together.
 const BLOCK: usize = 1024;

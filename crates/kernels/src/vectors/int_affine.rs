@@ -11,8 +11,8 @@ use fearless_simd::Simd;
 use gradus_core::convert::{low_u64, u64_of, usize_of};
 use gradus_sequences::{Line, Wide};
 
-use crate::lanes::{self, LaneElement, RUN, Run};
-use crate::range::IntegerElement;
+use crate::vectors::lanes::{self, LaneElement, RUN, Run};
+use crate::vectors::range::IntegerElement;
 
 /// A prepared affine sequence of integers.
 #[derive(Clone, Copy, Debug)]

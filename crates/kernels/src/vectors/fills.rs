@@ -3,9 +3,9 @@
 use gradus_core::convert::{u64_of, usize_of};
 use gradus_core::{DType, Limits, Result, Shape, Tensor, dispatch};
 
-use crate::codes::fill_codes_within;
 use crate::options::Options;
-use crate::writer::{Fill, Write, Writer};
+use crate::vectors::codes::fill_codes_within;
+use crate::vectors::writer::{Fill, Write, Writer};
 
 /// Writes all elements of a plan.
 ///

@@ -4,8 +4,8 @@ use fearless_simd::Simd;
 use fearless_simd::prelude::*;
 use gradus_core::convert::{FromNumber, u64_of};
 
-use crate::double_double::power_of_two;
-use crate::stream;
+use crate::functions::power_of_two;
+use crate::vectors::stream;
 
 /// Elements that are made at a time: as many as the widest vector has of the shortest type, and a
 /// few vectors of others.

@@ -29,10 +29,11 @@ use gradus_core::float::Format;
 use gradus_core::{DType, Number};
 use gradus_sequences::{Line, Wide};
 
-use crate::certain::{self, Doubles, ErrorBounds, GROUP, Group};
-use crate::double_double::{DoubleDouble, power_of_two};
-use crate::lanes::{self, LaneElement, RUN, Run};
-use crate::writer::ExactElement;
+use crate::functions::power_of_two;
+use crate::vectors::certain::{self, Doubles, ErrorBounds, GROUP, Group};
+use crate::vectors::double_double::DoubleDouble;
+use crate::vectors::lanes::{self, LaneElement, RUN, Run};
+use crate::vectors::writer::ExactElement;
 
 /// Numbers in a block.
 pub const BLOCK: usize = 1024;

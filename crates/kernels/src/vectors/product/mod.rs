@@ -21,8 +21,9 @@ use std::ops::Range;
 use fearless_simd::Level as Token;
 use gradus_core::convert::{FromNumber, product};
 
-use crate::options::{Options, at_level};
+use crate::options::Options;
 use crate::threads::share;
+use crate::vectors::levels::at_level;
 use pack::pack;
 pub use pack::{Panels, SPARE, Shifted};
 pub use summed::multiply_with;

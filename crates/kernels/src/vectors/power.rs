@@ -1,4 +1,4 @@
-//! Geometric sequences: products of tables, whose errors [`tables`](crate::tables) bounds.
+//! Geometric sequences: products of tables, whose errors [`tables`](crate::vectors::tables) bounds.
 //!
 //! The bounds are folded into the low parts of the table of positions, so that each of two sums
 //! rounds to an element. Where an exponent may leave the doubles' range, elements are wide powers,
@@ -10,14 +10,15 @@ use gradus_core::DType;
 use gradus_core::convert::{self, FromNumber, u64_of, usize_of};
 use gradus_sequences::PowerLine;
 
-use crate::certain::{self, Doubles, ErrorBounds, GROUP, Group};
-use crate::double_double::{DoubleDouble, power_of_two};
-use crate::halves::{self, Half, SingleBounds};
-use crate::range::IntegerElement;
-use crate::steps::settled;
-use crate::stream;
-use crate::tables::{Tables, bounds};
-use crate::writer::ExactElement;
+use crate::functions::power_of_two;
+use crate::vectors::certain::{self, Doubles, ErrorBounds, GROUP, Group};
+use crate::vectors::double_double::DoubleDouble;
+use crate::vectors::halves::{self, Half, SingleBounds};
+use crate::vectors::range::IntegerElement;
+use crate::vectors::steps::settled;
+use crate::vectors::stream;
+use crate::vectors::tables::{Tables, bounds};
+use crate::vectors::writer::ExactElement;
 
 /// A geometric sequence, prepared.
 #[derive(Clone, Debug)]

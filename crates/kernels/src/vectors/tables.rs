@@ -24,8 +24,9 @@ use gradus_core::convert::{nearest_f64, usize_of};
 use gradus_core::{DType, Number};
 use gradus_sequences::PowerLine;
 
-use crate::double_double::{DoubleDouble, power_of_two};
-use crate::options::widest;
+use crate::functions::power_of_two;
+use crate::vectors::double_double::DoubleDouble;
+use crate::vectors::levels::widest;
 
 /// A geometric sequence as products of tables.
 #[derive(Clone, Debug)]

@@ -8,8 +8,8 @@ use std::ops::{Add, Div, Mul, Neg, Sub};
 use fearless_simd::Simd;
 use fearless_simd::prelude::*;
 
-use super::pairs::INTEGERS;
-use super::real::{ROOT_8_PI, Real};
+use crate::functions::pairs::INTEGERS;
+use crate::functions::real::{ROOT_8_PI, Real};
 
 /// A vector of doubles.
 #[derive(Clone, Copy)]

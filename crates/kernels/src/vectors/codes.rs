@@ -3,8 +3,8 @@
 use gradus_core::convert::{self, Rules, low_u8, u64_of};
 use gradus_core::{Limits, Result};
 
-use crate::options::at_level;
-use crate::writer::{self, Elements, Kernel};
+use crate::vectors::levels::at_level;
+use crate::vectors::writer::{self, Elements, Kernel};
 use crate::{Fill, Options, Write};
 
 /// Writes as many elements of a plan as the slice has, from index `lo` on, as their codes, one a

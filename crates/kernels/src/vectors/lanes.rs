@@ -14,9 +14,9 @@ use gradus_core::convert::{FromNumber, low_u64, u64_of};
 use gradus_sequences::{Line, Wide};
 use half::{bf16, f16};
 
-use crate::certain;
-use crate::range::IntegerElement;
-use crate::stream;
+use crate::vectors::certain;
+use crate::vectors::range::IntegerElement;
+use crate::vectors::stream;
 
 /// Elements in a run, at most.
 pub const RUN: usize = 4096;

@@ -7,7 +7,7 @@ use fearless_simd::{Level as Token, Simd};
 
 use super::tiles::tile;
 use super::{Numbers, Rows, Sizes, lanes};
-use crate::options::at_level;
+use crate::vectors::levels::at_level;
 
 /// Elements that must lie after those of [`Shifted`] planes: whole vectors are read.
 pub const SPARE: usize = 8;

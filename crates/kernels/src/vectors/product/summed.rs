@@ -2,11 +2,12 @@
 
 use super::{Product, Sizes};
 use crate::options::Options;
-use crate::sums::{Accumulator, COLUMNS, Destination, INNER, ROWS, Sums};
+use crate::sums::{Destination, Sums};
 use crate::threads::share;
+use crate::vectors::sums::{Blocks, COLUMNS, INNER, ROWS};
 use crate::with_accumulator;
 
-/// Multiplies pairs of matrices as [`multiply`](crate::product::multiply) does, adding in another
+/// Multiplies pairs of matrices as [`multiply`](super::multiply) does, adding in another
 /// way.
 ///
 /// # Errors
@@ -50,7 +51,7 @@ pub fn multiply_with<T: Send, E: Send>(
 
 impl Product<'_> {
     /// The sums of a block.
-    fn added<A: Accumulator, E>(
+    fn added<A: Blocks, E>(
         &self,
         [row, column]: [usize; 2],
         of: Sizes,
