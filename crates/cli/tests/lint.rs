@@ -91,6 +91,46 @@ error: unknown rule "GR999"; did you mean "GR409"?
 }
 
 #[test]
+fn what_can_be_mended_is_mended() {
+    let folder = scratch("lint-fix");
+    let read = |name: &str| std::fs::read(folder.join(name)).unwrap();
+    let before = read("examples/heads.onnx");
+    let fix = |arguments: &[&str]| lint(&folder, &[arguments, &["--fix"]].concat()).assert();
+    fix(&["examples/heads.onnx", "-o", "mended.onnx"]).success().stdout_eq(str![[r#"
+fixed GR203, GR204 -> mended.onnx
+proved: 1 of 1 outputs, for all inputs and sizes
+no findings
+
+"#]]);
+    assert_eq!(read("examples/heads.onnx"), before);
+    // In place, and again: nothing is left to mend, and the file stays.
+    fix(&["examples/heads.onnx", "--json"]).success().stdout_eq(str![[r#"
+{"model":"examples/heads.onnx","findings":[],"unasked":[],"known":0,"fixed":{"output":"examples/heads.onnx","rules":["GR203","GR204"],"proof":{"up_to":"bits","outputs":[{"name":"y","proved":true}]},"runs":0}}
+
+"#]]);
+    assert_eq!(read("examples/heads.onnx"), read("mended.onnx"));
+    fix(&["examples/heads.onnx", "examples/baked.onnx"]).code(1).stdout_eq(str![[r#"
+examples/heads.onnx
+  no findings
+examples/baked.onnx
+  GR102 warning single-size: a named size for which the model runs with one number alone
+    node "view" (Reshape): the model runs only if batch == 1
+  1 warning
+
+"#]]);
+    assert_eq!(read("examples/heads.onnx"), read("mended.onnx"));
+    misused(&["lint", "examples/heads.onnx", "-o", "x.onnx"], str![[r#"
+error: the following required arguments were not provided:
+  --fix
+
+Usage: gradus lint --fix --output <FILE|DIR> <MODEL>...
+
+For more information, try '--help'.
+
+"#]]);
+}
+
+#[test]
 fn sarif_is_what_its_schema_says() {
     let output =
         gradus(&["lint", "examples", "--format", "sarif", "--fail-on", "never", "-q"]).output().unwrap();

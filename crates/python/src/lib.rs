@@ -50,7 +50,7 @@ mod _native {
     #[pymodule_export]
     use super::graph::{_dtype, _dtype_name, _evaluate, _onnx_type, GraphBuilder};
     #[pymodule_export]
-    use super::lint::_lint;
+    use super::lint::{_fix, _lint};
     #[pymodule_export]
     use super::loading::{_load, _load_files};
     #[pymodule_export]

@@ -1,6 +1,6 @@
 //! Findings of lint.
 
-use gradus::lint::{Finding, LintOptions};
+use gradus::lint::{Finding, Lint, LintOptions};
 use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 
@@ -11,16 +11,12 @@ use crate::model::{Model, runtime_named};
 /// A finding: code and name of its rule, severity, place, message.
 type Row = (&'static str, &'static str, &'static str, String, String);
 
-/// The findings of a model; each rule that could not be asked is a warning.
-#[pyfunction]
-pub(crate) fn _lint(
-    py: Python<'_>,
-    model: &Model,
-    sizes: GivenSizes<'_>,
-    rules: (Vec<String>, Vec<String>),
-    runtimes: Vec<String>,
-    limits: (Option<u64>, Option<u64>),
-) -> PyResult<Vec<Row>> {
+/// Sizes, rules, runtimes and limits of lint.
+type Asked<'py> = (GivenSizes<'py>, (Vec<String>, Vec<String>), Vec<String>, (Option<u64>, Option<u64>));
+
+/// The options of lint, and what it finds; each rule that could not be asked is a warning.
+fn asked(py: Python<'_>, model: &Model, asked: Asked<'_>) -> PyResult<(LintOptions, Lint)> {
+    let (sizes, rules, runtimes, limits) = asked;
     let mut options = LintOptions::default();
     options.sizes = said_of_inputs(sizes)?;
     (options.select, options.ignore) = rules;
@@ -31,6 +27,21 @@ pub(crate) fn _lint(
         let text = std::ffi::CString::new(format!("rule {} was not asked: {reason}", rule.code))?;
         PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 2)?;
     }
+    Ok((options, lint))
+}
+
+/// The findings of a model.
+#[pyfunction]
+pub(crate) fn _lint(py: Python<'_>, model: &Model, options: Asked<'_>) -> PyResult<Vec<Row>> {
+    let (_, lint) = asked(py, model, options)?;
     let row = |it: Finding| (it.rule.code, it.rule.name, it.rule.severity.name(), it.place, it.message);
     Ok(lint.findings.into_iter().map(row).collect())
+}
+
+/// The model without what can be mended, if there is anything.
+#[pyfunction]
+pub(crate) fn _fix(py: Python<'_>, model: &Model, options: Asked<'_>) -> PyResult<Option<Model>> {
+    let (options, lint) = asked(py, model, options)?;
+    let fixed = engine(py, || model.model.fix(&lint, &options)).or_raise()?;
+    Ok(fixed.map(|fixed| model.made(fixed.model)))
 }

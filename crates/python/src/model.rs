@@ -71,7 +71,7 @@ impl Model {
     }
 
     /// A result of a call, which keeps the limits of the model and not those of the call.
-    fn made(&self, model: gradus::Model) -> Model {
+    pub(crate) fn made(&self, model: gradus::Model) -> Model {
         Model::of(model.with_limits(self.model.limits()))
     }
 

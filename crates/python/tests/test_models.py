@@ -215,6 +215,16 @@ def test_inputs_that_are_set_are_constants(tmp_path):
             source.with_inputs_set(wrong)
 
 
+def test_fix_mends_what_lint_finds():
+    model = gradus.load("examples/heads.onnx")
+    assert {it.code for it in model.lint()} == {"GR203", "GR204"}
+    fixed = model.fix()
+    assert fixed.lint() == [] and model.prove(fixed).verdict == "equivalent"
+    assert model.fix(select=["GR1"]) is model
+    with pytest.raises(UsageError, match="GR999"):
+        model.fix(select=["GR999"])
+
+
 def test_lint_finds_what_is_wrong_by_rule():
     model = gradus.load("examples/baked.onnx")
     [finding] = model.lint()

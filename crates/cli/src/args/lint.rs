@@ -16,7 +16,7 @@ use super::sizes::{LimitArgs, SizeArgs};
 #[derive(Debug, ClapArgs)]
 #[allow(clippy::struct_excessive_bools, reason = "each is an option of the command")]
 #[command(
-    after_help = "Examples:\n  gradus lint examples/heads.onnx\n  gradus lint examples --fail-on error --format github"
+    after_help = "Examples:\n  gradus lint examples/heads.onnx\n  gradus lint examples --fail-on error --format github\n  gradus lint examples/heads.onnx --fix -o heads.onnx"
 )]
 pub(crate) struct LintArgs {
     /// The models: ONNX files, .xml files of OpenVINO IR, or .json and .pdmodel files of Paddle
@@ -59,6 +59,15 @@ pub(crate) struct LintArgs {
     /// Write all findings into a file for `--baseline`; the exit status is 0.
     #[arg(long, value_name = "FILE")]
     pub(crate) write_baseline: Option<PathBuf>,
+
+    /// Mend what can be mended without changing a bit of a result, and tell what is left. Models are
+    /// replaced, once outputs are proved to be the same or compared in runs.
+    #[arg(long, conflicts_with = "write_baseline")]
+    pub(crate) fix: bool,
+
+    /// With --fix, the place of mended models: a file, or a folder, which several models need.
+    #[arg(short, long, value_name = "FILE|DIR", requires = "fix")]
+    pub(crate) output: Option<PathBuf>,
 
     /// The form of the findings: text, annotations of GitHub Actions, or SARIF 2.1.0.
     #[arg(long, value_name = "FORM", default_value = "text", conflicts_with = "json")]

@@ -386,12 +386,7 @@ fn text(
         let _ = match &found.refused {
             Some(why) => writeln!(out, "outputs were not compared: {}", escaped(why)),
             None if found.runs == 0 => Ok(()),
-            None => writeln!(
-                out,
-                "verified: {} elements of outputs {same} in {}",
-                found.elements,
-                output::runs(found.runs, &found.sizes)
-            ),
+            None => writeln!(out, "{}", proved::runs(found.elements, same, (found.runs, &found.sizes))),
         };
     }
     out

@@ -4,7 +4,7 @@ use gradus::prove::{ProvedOutputs, UpTo};
 use gradus::{Error, Kind};
 use serde::Serialize;
 
-use crate::output::escaped;
+use crate::output::{self, escaped};
 
 #[derive(Serialize)]
 pub(super) struct ProofJson<'a> {
@@ -44,6 +44,11 @@ pub(super) fn text(proof: &ProvedOutputs) -> String {
         None if proof.up_to == UpTo::Bits => format!("{counts}, for all inputs and sizes"),
         None => format!("{counts}, for all inputs and sizes, {}", proof.up_to.says()),
     }
+}
+
+/// A line about runs of both models whose outputs are `same`: `are the same bits`.
+pub(super) fn runs(elements: u64, same: &str, (runs, sizes): (usize, &[String])) -> String {
+    format!("verified: {elements} elements of outputs {same} in {}", output::runs(runs, sizes))
 }
 
 /// The error of a comparison before a model is written: models that differ are a fault of Gradus.

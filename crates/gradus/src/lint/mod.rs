@@ -5,6 +5,7 @@
 
 mod constants;
 mod file;
+mod fix;
 mod graphs;
 mod quantization;
 mod rules;
@@ -21,6 +22,7 @@ use gradus_engine::infer::Sizes;
 
 use crate::conversion::Runtime;
 use crate::model::Model;
+pub use fix::{Fix, Fixed};
 pub use rules::RULES;
 use subject::Subject;
 
@@ -81,6 +83,8 @@ pub struct LintRule {
     pub why: &'static str,
     /// How it is mended.
     pub mend: &'static str,
+    /// The change by which [`Model::fix`] mends it.
+    pub fix: Option<Fix>,
     /// Looks for it.
     search: fn(&mut Subject<'_>) -> Result<Vec<Found>>,
 }

@@ -1,6 +1,6 @@
 //! The table of rules.
 
-use super::{LintRule, Severity, constants, file, graphs, quantization, runtimes, sizes};
+use super::{Fix, LintRule, Severity, constants, file, graphs, quantization, runtimes, sizes};
 
 /// All rules, by their code.
 pub const RULES: &[LintRule] = &[
@@ -11,6 +11,7 @@ pub const RULES: &[LintRule] = &[
         finds: "a node whose inputs do not go together, or a declared type that no run has",
         why: "Every run fails.",
         mend: "Mend the export: `gradus infer MODEL --why VALUE` shows where its shape comes from.",
+        fix: None,
         search: sizes::contradictions,
     },
     LintRule {
@@ -21,6 +22,7 @@ pub const RULES: &[LintRule] = &[
         why: "The name promises a size that may vary, and a constant was baked in when the model was exported.",
         mend: "Export the size as dynamic, or make it dynamic again (docs/how-to/make-dynamic.md); or declare the number: \
                `gradus infer MODEL --dim NAME=NUMBER -o FIXED`.",
+        fix: None,
         search: sizes::single_sizes,
     },
     LintRule {
@@ -30,6 +32,7 @@ pub const RULES: &[LintRule] = &[
         finds: "a condition of sizes without which every run fails",
         why: "Callers meet it as an error in the middle of a run.",
         mend: "Check it in front of the model: `gradus infer MODEL --emit python` writes a function that does.",
+        fix: None,
         search: sizes::conditions,
     },
     LintRule {
@@ -39,6 +42,7 @@ pub const RULES: &[LintRule] = &[
         finds: "an input whose elements are looked up in a table, and must lie within it",
         why: "Some runtimes read beyond the table without an error.",
         mend: "Check it in front of the model, as GR103.",
+        fix: None,
         search: sizes::elements,
     },
     LintRule {
@@ -48,6 +52,7 @@ pub const RULES: &[LintRule] = &[
         finds: "a value whose rank or sizes cannot be known before a run",
         why: "Memory cannot be planned, and nothing behind it is checked.",
         mend: "Give the types of inputs that have none (`--input-shape`), or register the operator that is not known.",
+        fix: None,
         search: sizes::unknown_sizes,
     },
     LintRule {
@@ -57,6 +62,7 @@ pub const RULES: &[LintRule] = &[
         finds: "a declared shape of a value that no run shows",
         why: "Runtimes that believe it plan too little memory, or refuse the model.",
         mend: "`gradus fold MODEL -o MENDED` writes the shapes that are inferred.",
+        fix: Some(Fix::Fold),
         search: sizes::wrong_declarations,
     },
     LintRule {
@@ -66,6 +72,7 @@ pub const RULES: &[LintRule] = &[
         finds: "an axis of an input that has neither a size nor a name",
         why: "No message, contract or tool can speak of it, and equal sizes cannot be told.",
         mend: "Name it when exporting, or `gradus infer MODEL --input-shape 'x=batch,3,h,w' -o NAMED`.",
+        fix: None,
         search: sizes::unnamed_sizes,
     },
     LintRule {
@@ -75,6 +82,7 @@ pub const RULES: &[LintRule] = &[
         finds: "a name of a size that an exporter made up",
         why: "It says nothing to those who read it, and changes with the next export.",
         mend: "As GR107.",
+        fix: None,
         search: sizes::invented_names,
     },
     LintRule {
@@ -84,6 +92,7 @@ pub const RULES: &[LintRule] = &[
         finds: "an input that no output depends on",
         why: "Callers must give what is not used; often a mask was lost in the export.",
         mend: "Look at the export; remove the input if it is right.",
+        fix: None,
         search: graphs::unused_inputs,
     },
     LintRule {
@@ -93,6 +102,7 @@ pub const RULES: &[LintRule] = &[
         finds: "a node that no output depends on",
         why: "Some runtimes compute it.",
         mend: "`gradus fold MODEL -o SMALL` removes it.",
+        fix: Some(Fix::Fold),
         search: graphs::unneeded_nodes,
     },
     LintRule {
@@ -102,6 +112,7 @@ pub const RULES: &[LintRule] = &[
         finds: "a node that computes what another does",
         why: "It is computed twice.",
         mend: "`gradus fold MODEL -o SMALL` keeps one of them.",
+        fix: Some(Fix::Fold),
         search: graphs::duplicate_nodes,
     },
     LintRule {
@@ -111,6 +122,7 @@ pub const RULES: &[LintRule] = &[
         finds: "nodes that folding removes without changing a bit",
         why: "They take time and memory in each run.",
         mend: "`gradus fold MODEL -o SMALL`.",
+        fix: Some(Fix::Fold),
         search: graphs::foldable_nodes,
     },
     LintRule {
@@ -120,6 +132,7 @@ pub const RULES: &[LintRule] = &[
         finds: "a node that draws random numbers",
         why: "Two runs differ, and no test can compare them.",
         mend: "Export the model for inference; give the numbers as an input where they are meant.",
+        fix: None,
         search: graphs::random_nodes,
     },
     LintRule {
@@ -129,6 +142,7 @@ pub const RULES: &[LintRule] = &[
         finds: "a node of an operator that is in no standard that Gradus knows",
         why: "Only the runtime that it was made for runs the model.",
         mend: "Replace it by operators of the standard, or ship its function in the model.",
+        fix: None,
         search: graphs::unknown_operators,
     },
     LintRule {
@@ -138,6 +152,7 @@ pub const RULES: &[LintRule] = &[
         finds: "a node that a runtime of `--for` does not run",
         why: "The runtime refuses the model.",
         mend: "`gradus convert MODEL --for RUNTIME -o OUT` writes what it runs, where that is possible.",
+        fix: None,
         search: runtimes::not_run,
     },
     LintRule {
@@ -147,6 +162,7 @@ pub const RULES: &[LintRule] = &[
         finds: "a node for which runtimes return different results in every run",
         why: "The model gives other answers where it is deployed than where it was tested.",
         mend: "Write the node in another way; docs/compare.md says what each runtime returns.",
+        fix: None,
         search: runtimes::always_different,
     },
     LintRule {
@@ -156,6 +172,7 @@ pub const RULES: &[LintRule] = &[
         finds: "a node for which runtimes return different results for some sizes or data",
         why: "As GR302, for the inputs that it names.",
         mend: "As GR302, or keep such inputs away.",
+        fix: None,
         search: runtimes::sometimes_different,
     },
     LintRule {
@@ -165,6 +182,7 @@ pub const RULES: &[LintRule] = &[
         finds: "a constant with NaN",
         why: "Most results that depend on it are NaN: training or an export failed.",
         mend: "Export the model again from weights that are numbers.",
+        fix: None,
         search: constants::nan,
     },
     LintRule {
@@ -174,6 +192,7 @@ pub const RULES: &[LintRule] = &[
         finds: "a constant with infinities",
         why: "Masks have them on purpose; elsewhere a conversion to a narrower type overflowed.",
         mend: "Look whether it is a mask.",
+        fix: None,
         search: constants::infinite,
     },
     LintRule {
@@ -183,6 +202,7 @@ pub const RULES: &[LintRule] = &[
         finds: "a constant with subnormal numbers",
         why: "Some runtimes read them as 0, others compute slowly with them.",
         mend: "Set them to 0 when exporting, if no result needs them.",
+        fix: None,
         search: constants::subnormal,
     },
     LintRule {
@@ -191,7 +211,8 @@ pub const RULES: &[LintRule] = &[
         severity: Severity::Note,
         finds: "a constant of 1 KiB or more with the elements of another",
         why: "The file, and often memory, holds it twice.",
-        mend: "`gradus fold MODEL -o SMALL` keeps one where folding writes it; or tie the weights when exporting.",
+        mend: "`gradus edit MODEL --share-weights -o SMALL`, or tie the weights when exporting.",
+        fix: Some(Fix::ShareWeights),
         search: constants::copies,
     },
     LintRule {
@@ -200,7 +221,8 @@ pub const RULES: &[LintRule] = &[
         severity: Severity::Note,
         finds: "a constant of 1 KiB or more in a node Constant",
         why: "Tools that count or quantize weights do not see it, and it cannot be kept in a file of its own.",
-        mend: "`gradus fold MODEL -o SMALL`, or export it as an initializer.",
+        mend: "Export it as an initializer.",
+        fix: None,
         search: constants::in_nodes,
     },
     LintRule {
@@ -210,6 +232,7 @@ pub const RULES: &[LintRule] = &[
         finds: "a constant of float64 in a model of narrower floats",
         why: "What depends on it is computed in float64, which devices lack or run slowly.",
         mend: "Cast it when exporting: a number of Python became float64.",
+        fix: None,
         search: constants::float64,
     },
     LintRule {
@@ -219,6 +242,7 @@ pub const RULES: &[LintRule] = &[
         finds: "a constant of integers of 64 bits that takes 1 MiB or more",
         why: "Half of it is zeros, and devices cast it when they load it.",
         mend: "Use int32 where the operators that read it take it.",
+        fix: None,
         search: constants::int64,
     },
     LintRule {
@@ -228,6 +252,7 @@ pub const RULES: &[LintRule] = &[
         finds: "a scale of quantized numbers that is 0, negative or no number",
         why: "Numbers are divided by it.",
         mend: "Quantize again: the range of a channel was empty.",
+        fix: None,
         search: quantization::bad_scales,
     },
     LintRule {
@@ -236,7 +261,8 @@ pub const RULES: &[LintRule] = &[
         severity: Severity::Warning,
         finds: "a constant that no output depends on",
         why: "The file is larger than it need be.",
-        mend: "`gradus fold MODEL -o SMALL` leaves it out.",
+        mend: "`gradus edit MODEL --extract : -o SMALL` leaves it out.",
+        fix: Some(Fix::Extract),
         search: constants::unread,
     },
     LintRule {
@@ -246,6 +272,7 @@ pub const RULES: &[LintRule] = &[
         finds: "a cast of constants to float16 that makes them infinite",
         why: "A mask of -1e9 becomes -inf, and rows of infinities become NaN.",
         mend: "Use at least -65504, or keep the node in float32.",
+        fix: None,
         search: quantization::overflows,
     },
     LintRule {
@@ -255,6 +282,7 @@ pub const RULES: &[LintRule] = &[
         finds: "a result of QuantizeLinear that is cast, and not dequantized",
         why: "Codes are no numbers without their scale and zero point.",
         mend: "Read it by DequantizeLinear.",
+        fix: None,
         search: quantization::cast_codes,
     },
     LintRule {
@@ -264,6 +292,7 @@ pub const RULES: &[LintRule] = &[
         finds: "an ONNX file of 2 GiB or more",
         why: "protobuf does not read it, and so most runtimes do not.",
         mend: "Keep the weights in a file of their own.",
+        fix: None,
         search: file::too_large,
     },
     LintRule {
@@ -272,7 +301,8 @@ pub const RULES: &[LintRule] = &[
         severity: Severity::Note,
         finds: "a path of the machine that wrote the file",
         why: "It names people and folders to all who get the model, and makes each export another file.",
-        mend: "Export without traces of the source, or strip the documentation of nodes.",
+        mend: "Export without traces of the source, or `gradus edit MODEL --no-docs -o CLEAN`.",
+        fix: Some(Fix::NoDocs),
         search: file::machine_paths,
     },
     LintRule {
@@ -282,6 +312,7 @@ pub const RULES: &[LintRule] = &[
         finds: "a constant whose elements cannot be read: a file that is missing, too short, or outside the folder of the model",
         why: "The model cannot be loaded.",
         mend: "Ship the file next to the model.",
+        fix: None,
         search: constants::unreadable,
     },
     LintRule {
@@ -291,6 +322,7 @@ pub const RULES: &[LintRule] = &[
         finds: "a peak of memory above `--max-peak`",
         why: "It was asked for.",
         mend: "`gradus cost MODEL` shows the node of the peak, and `--fit` the largest size that fits.",
+        fix: None,
         search: file::peak,
     },
     LintRule {
@@ -300,6 +332,7 @@ pub const RULES: &[LintRule] = &[
         finds: "more parameters than `--max-parameters`",
         why: "It was asked for.",
         mend: "`gradus cost MODEL` shows which nodes have them.",
+        fix: None,
         search: file::parameters,
     },
 ];

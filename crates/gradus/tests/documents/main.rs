@@ -64,9 +64,10 @@ fn lint() -> String {
     let mut text = include_str!("lint.md").to_owned();
     for rule in gradus::lint::RULES {
         let (code, name, severity) = (rule.code, rule.name, rule.severity);
+        let fixes = if rule.fix.is_some() { " `--fix` mends it." } else { "" };
         let _ = write!(
             text,
-            "\n### {code} {name}\n\n{severity}: {}. {}\n\n{}\n",
+            "\n### {code} {name}\n\n{severity}: {}. {}\n\n{}{fixes}\n",
             rule.finds, rule.why, rule.mend
         );
     }

@@ -129,12 +129,25 @@ fn codes(model: &Model, options: &LintOptions) -> BTreeSet<&'static str> {
     lint.findings.iter().map(|finding| finding.rule.code).collect()
 }
 
+/// Returns true if a rule finds something, which goes if it is mended, or stays if no change of the
+/// rule is known.
+fn is_found(code: &str, model: &Model, options: &LintOptions) -> bool {
+    let lint = model.lint(options).unwrap();
+    let found = lint.findings.iter().find(|finding| finding.rule.code == code);
+    if let Some(found) = found {
+        let fixed = model.fix(&lint, options).unwrap();
+        let mended = fixed.iter().flat_map(|fixed| &fixed.rules).any(|rule| rule.code == code);
+        assert_eq!(mended, found.rule.fix.is_some(), "{code}: {found:?}");
+    }
+    found.is_some()
+}
+
 #[test]
 fn each_rule_finds_what_it_is_about_and_nothing_else() {
     let mut options = LintOptions::default();
     options.runtimes = vec![Runtime::OnnxRuntime];
     for (code, about, not_about) in CASES {
-        assert!(codes(&Sketch::of(about).model(), &options).contains(code), "{code}: {about}");
+        assert!(is_found(code, &Sketch::of(about).model(), &options), "{code}: {about}");
         assert!(!codes(&Sketch::of(not_about).model(), &options).contains(code), "{code}: {not_about}");
     }
 }
@@ -153,7 +166,7 @@ fn with_constants<T: Element>(constants: &[&[T]], dtype: &str) -> Model {
 
 #[test]
 fn constants_are_told_by_their_elements() {
-    let is_found = |code, model: &Model| codes(model, &LintOptions::default()).contains(code);
+    let is_found = |code, model: &Model| is_found(code, model, &LintOptions::default());
     let cases: [(_, &[f32], _); 6] = [
         ("GR401", &[1.0, f32::NAN], true),
         ("GR401", &[1.0, f32::INFINITY], false),
@@ -189,7 +202,7 @@ fn large_constants_in_nodes_are_told() {
         let value = Content::Tensor(Tensor::vector(&vec![1.0f32; len]).into());
         let sketch = Sketch::of("x: float32[n, 1]").with("Constant", &[], &["c"], vec![("value", value)]);
         let model = sketch.text("y = Mul(x, c); return y: float32[n, m]").model();
-        assert_eq!(codes(&model, &LintOptions::default()).contains("GR405"), expected);
+        assert_eq!(is_found("GR405", &model, &LintOptions::default()), expected);
     }
 }
 
@@ -216,16 +229,26 @@ fn limits_are_asked_where_they_are_given() {
 
 #[test]
 fn files_tell_where_they_were_written() {
-    let of = |producer: &str| {
+    let of = |producer: &str, docs: &str| {
         let mut model = gradus::graph::Model::new(Standard::Onnx);
         (model.format_version, model.producer) = (8, producer.to_owned());
         model.opsets = vec![("".into(), 20)];
         model.graph = Sketch::of("x: float32[n]; y = Relu(x); return y: float32[n]").0.finish().unwrap();
         let bytes = gradus::formats::onnx::encode_model(&model).unwrap().to_bytes(&Bytes::new()).unwrap();
-        codes(&Model::from_bytes(&bytes).unwrap(), &LintOptions::default())
+        // Field 6 of a model is its documentation.
+        let docs = [&[0x32, u8::try_from(docs.len()).unwrap()], docs.as_bytes()].concat();
+        Model::from_bytes(&[&bytes[..], &docs].concat().into()).unwrap()
     };
-    assert!(of("exported from /home/ada/src/train.py").contains("GR502"));
-    assert!(!of("exported from src/train.py, home/").contains("GR502"));
+    let mut options = LintOptions::default();
+    options.select = vec!["GR502".to_owned()];
+    let path = "exported from /home/ada/src/train.py";
+    assert!(is_found("GR502", &of("", path), &options));
+    assert!(!is_found("GR502", &of("exported from src/train.py, home/", ""), &options));
+    // The name of the producer is no documentation, and stays.
+    let named = of(path, "");
+    let lint = named.lint(&options).unwrap();
+    assert_eq!(lint.findings.len(), 1);
+    assert!(named.fix(&lint, &options).unwrap().is_none());
 }
 
 #[test]

@@ -907,8 +907,36 @@ class Model:
             ['the model runs only if batch == 1']
         """
         rules, limits = (list(select), list(ignore)), (max_peak, max_parameters)
-        found = _native._lint(self._native, _sizes(dims, shapes), rules, list(runtimes), limits)
+        found = _native._lint(self._native, (_sizes(dims, shapes), rules, list(runtimes), limits))
         return [Finding(*finding) for finding in found]
+
+    def fix(self, *, select: Sequence[str] = (), ignore: Sequence[str] = ()) -> Model:
+        """Mends findings of `Model.lint` without changing a bit of a result.
+
+        `docs/lint.md` says which rules are mended. Outputs are proved to be the
+        same, or compared in runs where there is no proof.
+
+        Args:
+            select: codes or names of rules, or beginnings of codes (`"GR2"`);
+                by default all rules.
+            ignore: codes or names of rules that are left out.
+
+        Returns:
+            The model that has fewer findings; this one if nothing is mended.
+
+        Raises:
+            UsageError: if a rule has no such name.
+            UnsupportedError: if outputs could neither be proved to be the same
+                nor compared.
+
+        Example:
+            >>> import gradus
+            >>> gradus.load("examples/heads.onnx").fix().lint()
+            []
+        """
+        options = (_sizes(None, None), (list(select), list(ignore)), [], (None, None))
+        native = _native._fix(self._native, options)
+        return self if native is None else Model(native)
 
     def check_in(
         self,

@@ -49,7 +49,7 @@ impl Baseline {
             lint.findings.retain(|_| is_new.next().unwrap_or(true));
         }
         let known = all - lint.findings.len();
-        Linted { model: model.clone(), lint, known }
+        Linted { model: model.clone(), lint, known, fixed: None }
     }
 }
 

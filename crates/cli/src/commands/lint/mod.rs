@@ -5,13 +5,15 @@ mod config;
 mod sarif;
 mod text;
 
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use gradus::error::Position;
-use gradus::lint::{Finding, Lint, LintOptions, LintRule, Severity, selected};
+use gradus::lint::{Finding, Fixed, Lint, LintOptions, LintRule, Severity, selected};
 use serde::Serialize;
 
 use super::fleet::FleetModel;
+use super::proved::{self, ProofJson};
 use super::{fleet, given, many};
 use crate::args::{FailOn, LintArgs, LintForm, RuntimeName};
 use crate::diagnostics::Failure;
@@ -27,6 +29,17 @@ struct LintJson<'a> {
     unasked: Vec<UnaskedJson<'a>>,
     /// Findings that the baseline has.
     known: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fixed: Option<FixedJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct FixedJson<'a> {
+    output: String,
+    rules: Vec<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    proof: Option<ProofJson<'a>>,
+    runs: usize,
 }
 
 #[derive(Serialize)]
@@ -56,6 +69,8 @@ struct RuleJson {
     finds: &'static str,
     why: &'static str,
     mend: &'static str,
+    /// True if `--fix` mends it.
+    fixes: bool,
 }
 
 /// The findings of a model that the baseline has not.
@@ -63,6 +78,7 @@ struct Linted {
     model: FleetModel,
     lint: Lint,
     known: usize,
+    fixed: Option<(PathBuf, Fixed)>,
 }
 
 /// Runs `gradus lint`.
@@ -87,7 +103,18 @@ pub(crate) fn lint(args: &LintArgs) -> Result<(), Failure> {
     let done = many::each(&models, args.json, &args.fleet, args.limits.limits(), |of, out| {
         let model = given::set(&args.limits.open(&of.path)?, &args.sizes.shapes.set)?;
         let lint = model.lint(&options).map_err(|error| error.in_file(of.path.display()))?;
-        let linted = baseline.without_known(of, lint);
+        let mut linted = baseline.without_known(of, lint);
+        if args.fix
+            && let Some(fixed) = model.fix(&linted.lint, &options).map_err(proved::unwritten)?
+        {
+            let to = match &args.output {
+                Some(output) => given::destination(output, of, model.source().standard)?,
+                None => of.path.clone(),
+            };
+            fixed.model.save(&to)?;
+            let left = baseline.without_known(of, fixed.left.clone());
+            linted = Linted { fixed: Some((to, fixed)), ..left };
+        }
         if args.json {
             output::write_json(out, &json(&linted))?;
         } else if !is_one_document {
@@ -143,6 +170,12 @@ fn json(linted: &Linted) -> LintJson<'_> {
         findings: linted.lint.findings.iter().map(finding).collect(),
         unasked: unasked.map(|(rule, reason)| UnaskedJson { code: rule.code, reason }).collect(),
         known: linted.known,
+        fixed: linted.fixed.as_ref().map(|(to, fixed)| FixedJson {
+            output: to.display().to_string(),
+            rules: fixed.rules.iter().map(|rule| rule.code).collect(),
+            proof: fixed.verified.proof.as_ref().map(ProofJson::of),
+            runs: fixed.verified.runs,
+        }),
     }
 }
 
@@ -150,8 +183,9 @@ fn json(linted: &Linted) -> LintJson<'_> {
 fn rules(rules: &[&'static LintRule], is_json: bool) -> Result<(), Failure> {
     if is_json {
         let rule = |it: &&'static LintRule| {
-            let LintRule { code, name, severity, finds, why, mend, .. } = **it;
-            RuleJson { code, rule: name, severity: severity.name(), finds, why, mend }
+            let LintRule { code, name, severity, finds, why, mend, fix, .. } = **it;
+            let fixes = fix.is_some();
+            RuleJson { code, rule: name, severity: severity.name(), finds, why, mend, fixes }
         };
         return output::print_json(&rules.iter().map(rule).collect::<Vec<_>>());
     }

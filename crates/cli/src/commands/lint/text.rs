@@ -2,8 +2,10 @@
 
 use std::io::Write;
 
+use gradus::fold::Verified;
 use gradus::lint::{Finding, Severity};
 
+use super::super::proved;
 use super::Linted;
 use crate::diagnostics::Failure;
 use crate::output::{self, escaped};
@@ -21,6 +23,17 @@ pub(super) fn lines(
     let indent = if is_several { "  " } else { "" };
     if is_several {
         writeln!(out, "{}", output::path(&linted.model.path))?;
+    }
+    if let Some((to, fixed)) = &linted.fixed {
+        let rules: Vec<_> = fixed.rules.iter().map(|rule| rule.code).collect();
+        writeln!(out, "{indent}fixed {} -> {}", rules.join(", "), output::path(to))?;
+        if let Some(proof) = &fixed.verified.proof {
+            writeln!(out, "{indent}{}", proved::text(proof))?;
+        }
+        let Verified { elements, runs, sizes, .. } = &fixed.verified;
+        if *runs > 0 {
+            writeln!(out, "{indent}{}", proved::runs(*elements, "are the same bits", (*runs, sizes)))?;
+        }
     }
     let most = if is_all { usize::MAX } else { MAX_SHOWN };
     for findings in linted.lint.findings.chunk_by(|a, b| a.rule.code == b.rule.code) {
