@@ -119,7 +119,9 @@ examples/baked.onnx
 
 "#]]);
     assert_eq!(read("examples/heads.onnx"), read("mended.onnx"));
-    misused(&["lint", "examples/heads.onnx", "-o", "x.onnx"], str![[r#"
+    misused(
+        &["lint", "examples/heads.onnx", "-o", "x.onnx"],
+        str![[r#"
 error: the following required arguments were not provided:
   --fix
 
@@ -127,7 +129,8 @@ Usage: gradus lint --fix --output <FILE|DIR> <MODEL>...
 
 For more information, try '--help'.
 
-"#]]);
+"#]],
+    );
 }
 
 #[test]

@@ -54,7 +54,7 @@ pub(super) fn runs(elements: u64, same: &str, (runs, sizes): (usize, &[String]))
 /// The error of a comparison before a model is written: models that differ are a fault of Gradus.
 pub(super) fn unwritten(error: Error) -> Error {
     let whose = match error.kind() {
-        Kind::Usage | Kind::Limit | Kind::Io => "",
+        Kind::Usage | Kind::Unsupported | Kind::Limit | Kind::Io => "",
         _ => "; this is a bug of Gradus, please report it with the model",
     };
     error.map_message(|text| format!("{text}; nothing is written{whose}"))
