@@ -56,7 +56,9 @@ impl Contract {
     /// if both contracts have the same outputs there.
     fn extend(&mut self, bound: Condition, zeros: &[String], other: &Contract) {
         let mut symbols = Symbols::default();
-        zeros.iter().for_each(|name| symbols.fix(name, 0));
+        for name in zeros {
+            symbols.fix(name, 0);
+        }
         if !self.has_outputs_of(other, &mut symbols) {
             return;
         }
