@@ -6,7 +6,7 @@ use gradus_core::Result;
 use gradus_core::convert::usize_of_u32;
 
 use super::condition::of_one;
-use super::sum::Term;
+use super::sum::{Term, gcd};
 use super::{Atom, AtomId, Bounds, Claim, Condition, Dim, Relation, Symbols};
 
 impl Symbols {
@@ -25,6 +25,38 @@ impl Symbols {
     /// ```
     pub fn parse_condition(&mut self, text: &str) -> Result<Condition> {
         Claim::parse(text)?.condition(self)
+    }
+
+    /// Reads a condition, and guards under which it applies: of `n in {1, 8}`, `n == 1` where
+    /// `n != 8`, as [`Condition::among`] has it; of others, none.
+    ///
+    /// # Errors
+    /// Those of [`Symbols::parse_condition`].
+    pub fn parse_guarded(&mut self, text: &str) -> Result<(Condition, Vec<Condition>)> {
+        let claim = Claim::parse(text)?;
+        let Some((of, numbers)) = claim.among() else { return Ok((claim.condition(self)?, Vec::new())) };
+        let of = self.canonical(of)?;
+        let is = |relation, &number| Condition::new(of, relation, Dim::Known(number));
+        let guards = numbers[1..].iter().map(|number| is(Relation::NotEqual, number)).collect();
+        Ok((is(Relation::Equal, &numbers[0]), guards))
+    }
+
+    /// Lets an expression be one of some numbers from now on, as far as bounds and a common divisor
+    /// say it.
+    pub fn assume_among(&mut self, of: Dim, numbers: &[i64]) {
+        let bound = |relation, number: Option<&i64>| Some(Condition::new(of, relation, Dim::Known(*number?)));
+        let least = bound(Relation::AtLeast, numbers.iter().min());
+        let most = bound(Relation::AtMost, numbers.iter().max());
+        let divisor = numbers.iter().fold(0, |divisor, &number| gcd(divisor, number));
+        let multiple = (divisor > 1).then(|| self.multiple_of(of, Dim::Known(divisor))).flatten();
+        for condition in [least, most, multiple].into_iter().flatten() {
+            self.assume(&condition);
+        }
+    }
+
+    fn multiple_of(&mut self, of: Dim, divisor: Dim) -> Option<Condition> {
+        let quotient = self.floor_divide(of, divisor)?;
+        Some(Condition::new(of, Relation::Equal, self.multiply(quotient, divisor)?))
     }
 
     /// Lets a condition hold from now on: the one symbol for which it can be solved stands for what

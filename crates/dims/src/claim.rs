@@ -44,11 +44,14 @@ pub struct Claim {
     left: Expression,
     sign: Sign,
     right: Expression,
+    /// The expression and the numbers of `n in {1, 8}`.
+    among: Option<(Expression, Vec<i64>)>,
 }
 
 impl Claim {
-    /// Reads a condition: two expressions and `==`, `!=`, `<=`, `>=`, `<` or `>` between them, or
-    /// `Eq(a, b)`, `Ne`, `Le`, `Ge`, `Lt`, `Gt`, as `SymPy` writes them.
+    /// Reads a condition: two expressions and `==`, `!=`, `<=`, `>=`, `<` or `>` between them,
+    /// `Eq(a, b)`, `Ne`, `Le`, `Ge`, `Lt`, `Gt`, as `SymPy` writes them, or an expression and the
+    /// numbers one of which it is, `n in {1, 8}`.
     ///
     /// # Errors
     /// [`Kind::Syntax`] if the text is no condition, [`Kind::Limit`] if it is nested too deep.
@@ -59,22 +62,36 @@ impl Claim {
     /// # Ok::<(), gradus_core::Error>(())
     /// ```
     pub fn parse(text: &str) -> Result<Claim> {
+        if let Some((of, numbers)) = members(text) {
+            let expression = Expression::parse(of)?;
+            if let [number] = numbers[..] {
+                let right = Expression::number(number);
+                return Ok(Claim { left: expression, sign: Sign::Equal, right, among: None });
+            }
+            // The smallest distance to one of them is 0.
+            let distances = numbers.iter().map(|n| format!("max(({of}) - ({n}), {n} - ({of}))"));
+            let left = Expression::parse(&format!("min({})", distances.collect::<Vec<_>>().join(", ")))?;
+            let among = Some((expression, numbers));
+            return Ok(Claim { left, sign: Sign::Equal, right: Expression::number(0), among });
+        }
         let (left, sign, right) = parts(text).ok_or_else(|| {
-            let wanted = "two expressions with ==, !=, <=, >=, < or > between them, as \"h % 32 == 0\"";
+            let wanted = "two expressions with ==, !=, <=, >=, < or > between them, as \"h % 32 == 0\", \
+                          or numbers, as \"n in {1, 8}\"";
             Error::mismatch(Kind::Syntax, "condition", format_args!("{text:?}"), wanted)
         })?;
-        Ok(Claim { left: Expression::parse(left)?, sign, right: Expression::parse(right)? })
+        Ok(Claim { left: Expression::parse(left)?, sign, right: Expression::parse(right)?, among: None })
     }
 
     /// The claim that an expression is at least, or at most, a number.
     pub(crate) fn bound(of: &Expression, is_lower: bool, end: i64) -> Claim {
         let sign = if is_lower { Sign::AtLeast } else { Sign::AtMost };
-        Claim { left: of.clone(), sign, right: Expression::number(end) }
+        Claim { left: of.clone(), sign, right: Expression::number(end), among: None }
     }
 
-    /// Returns true if a text has a sign between expressions, so that it is to be a condition.
+    /// Returns true if a text has a sign between expressions, or a set of numbers, so that it is to
+    /// be a condition.
     pub fn is_written(text: &str) -> bool {
-        parts(text).is_some()
+        parts(text).is_some() || members(text).is_some()
     }
 
     /// The names in both expressions, each once.
@@ -116,6 +133,11 @@ impl Claim {
         })
     }
 
+    /// The expression and the numbers of `n in {1, 8}`, of which there are two at least.
+    pub(crate) fn among(&self) -> Option<(&Expression, &[i64])> {
+        self.among.as_ref().map(|(of, numbers)| (of, &numbers[..]))
+    }
+
     /// The condition on symbols that this is.
     ///
     /// # Errors
@@ -140,6 +162,14 @@ impl Claim {
         let right = symbols.add(right, Dim::Known(more))?;
         Some(Condition::new(left, relation, right))
     }
+}
+
+/// The expression of `n in {1, 8}`, and the numbers, of which there is one at least.
+fn members(text: &str) -> Option<(&str, Vec<i64>)> {
+    let (of, numbers) = text.trim_end().strip_suffix('}')?.rsplit_once('{')?;
+    let of = of.trim_end().strip_suffix("in")?.strip_suffix(char::is_whitespace)?;
+    let numbers = numbers.split(',').map(|number| number.trim().parse().ok());
+    Some((of, numbers.collect::<Option<_>>()?))
 }
 
 /// The expressions and the sign between them.

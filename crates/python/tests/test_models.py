@@ -5,6 +5,7 @@ import pickle
 
 import numpy as np
 import onnx
+import onnx.parser
 import pytest
 from conftest import corpus
 from onnx import TensorProto, helper
@@ -195,6 +196,31 @@ def test_the_first_value_that_differs_is_named():
 
     report = chain("Sqrt").check(chain("Tanh"), values={"x": np.array([0.25], "float32")}, runs=1)
     assert not report and report.outputs[0].first == (0, "0.5", "0.24491866")
+
+
+def test_conditions_name_the_numbers_that_something_may_be():
+    squeezed = "axes = Constant<value_ints = [%d]>() y%d = Squeeze(x, axes)"
+    model = gradus.load(
+        onnx.parser.parse_model(f"""<ir_version: 8, opset_import: ["" : 17]>
+        rates (float[n, 1] x, int64 sr) => (float[k] y) {{
+            high = Constant<value_int = 16000>()
+            low = Constant<value_int = 8000>()
+            is_high = Equal(sr, high)
+            is_low = Equal(sr, low)
+            y = If(is_high)<
+                then_branch = at_high () => (float[k] y1) {{ {squeezed % (1, 1)} }},
+                else_branch = others () => (float[k] y4) {{
+                    y4 = If(is_low)<
+                        then_branch = at_low () => (float[k] y2) {{ {squeezed % (1, 2)} }},
+                        else_branch = none () => (float[k] y3) {{ {squeezed % (7, 3)} }}>
+                }}>
+        }}""")
+    )
+    among = {of.text: of.among for of in model.infer().conditions if of.among}
+    assert among == {"sr in {8000, 16000}": [8000, 16000]}
+    given = [of for of in model.infer(assume=["n in {8, 1}"]).conditions if of.why == "declared"]
+    assert ("n in {8, 1}", [1, 8]) in [(of.text, of.among) for of in given]
+    assert gradus.decide("n//8 < 2", assume=["n in {1, 8}"]).answer == "true"
 
 
 def test_inputs_that_are_set_are_constants(tmp_path):

@@ -59,6 +59,11 @@ impl Symbols {
             symbols.bound_integer(name, Bounds::between(Some(*least), *most));
         }
         for claim in given {
+            if let Some((of, numbers)) = claim.among() {
+                let of = symbols.canonical(of)?;
+                symbols.assume_among(of, numbers);
+                continue;
+            }
             let condition = claim.condition(&mut symbols)?;
             symbols.assume(&condition);
         }

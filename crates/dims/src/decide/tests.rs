@@ -249,6 +249,39 @@ fn expressions_are_within_their_bounds() {
     assert!(reached * 20 >= ends * 19, "{reached} of {ends}");
 }
 
+/// Sets of numbers are decided, alone and as what is given.
+#[test]
+fn sets_are_decided() {
+    let cases: [(&str, &[&str], Option<bool>); 9] = [
+        ("sr % 8000 == 0", &["sr in {8000, 16000}"], Some(true)),
+        ("sr != 12000", &["sr in {8000, 16000}"], Some(true)),
+        ("sr == 8000", &["sr in { 8000 ,16000 } ", "sr < 10000"], Some(true)),
+        ("sr == 8000", &["sr in {8000, 16000}"], Some(false)),
+        ("n + 1 in {2, 9}", &["n in {1, 8}"], Some(true)),
+        ("n in {1, 8}", &["n % 7 == 1", "n <= 14"], Some(true)),
+        ("n in {1, 8}", &["n % 7 == 1"], Some(false)),
+        ("n in {5}", &["n == 5"], Some(true)),
+        ("n in {1, 8}", &["n in {2, 3}", "n >= 4"], None),
+    ];
+    for (text, given, wanted) in cases {
+        assert!(Claim::is_written(text));
+        let given: Vec<_> = given.iter().map(|text| Claim::parse(text).unwrap()).collect();
+        let is_true = match Claim::parse(text).unwrap().decide(&given, &Ranges::new(), None) {
+            Answer::True => Some(true),
+            Answer::False(_) => Some(false),
+            Answer::Contradiction => None,
+            Answer::Unknown => panic!("{text} given {given:?}"),
+        };
+        assert_eq!(is_true, wanted, "{text} given {given:?}");
+    }
+    for text in ["n in {}", "n in {m}", "n in {1", "nin {1}", "in {1}"] {
+        assert!(Claim::parse(text).is_err(), "{text}");
+    }
+    let given = [Claim::parse("n in {4, 8}").unwrap()];
+    let bounds = Expression::parse("2*n").unwrap().bounds(&given, &Ranges::new(), None);
+    assert_eq!((bounds.lower(), bounds.upper()), (Some(8), Some(16)));
+}
+
 /// Claims of hundreds of terms end, and so do those that are told to.
 #[test]
 fn large_claims_end() {

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use gradus_core::{Error, Kind, Result};
 
+use super::remarks::When;
 use super::{InputFact, ModelCondition};
 use crate::dim::{Bounds, Condition, Symbols};
 
@@ -44,7 +45,15 @@ impl SizeAssumptions {
             for (name, value) in given {
                 symbols.fix(name, *value);
             }
-            let Ok(condition) = symbols.parse_condition(text) else { continue };
+            let Ok((condition, guards)) = symbols.parse_guarded(text) else { continue };
+            if let Some((numbers, _)) = condition.among(&guards) {
+                let size = symbols.as_symbol(condition.left).and_then(|of| dims.get_mut(&*of.name));
+                if let Some(size) = size {
+                    let distance = |number: &i64| number.abs_diff(*size);
+                    *size = numbers.into_iter().min_by_key(distance).unwrap_or(*size);
+                }
+                continue;
+            }
             symbols.assume(&condition);
             let names: Vec<_> = symbols.symbols().iter().map(|symbol| symbol.name.clone()).collect();
             for name in names {
@@ -105,7 +114,7 @@ impl SizeAssumptions {
     ) -> Result<Vec<ModelCondition>> {
         let mut assumptions = Vec::new();
         for text in &self.conditions {
-            let condition = symbols.parse_condition(text)?;
+            let (condition, mut guards) = symbols.parse_guarded(text)?;
             for dim in [condition.left, condition.right] {
                 let names: Vec<_> =
                     symbols.symbols_of(dim).into_iter().map(|symbol| symbol.name.clone()).collect();
@@ -118,24 +127,31 @@ impl SizeAssumptions {
                     }
                 }
             }
-            if symbols.always_holds(&condition) {
+            if symbols.always_holds(&condition) || guards.iter().any(|guard| symbols.never_holds(guard)) {
                 continue;
             }
-            if symbols.never_holds(&condition) {
+            guards.retain(|guard| !symbols.always_holds(guard));
+            if guards.is_empty() && symbols.never_holds(&condition) {
                 let Condition { left, relation, right } = condition;
                 let (left, right) = (symbols.print(left), symbols.print(right));
                 let message =
                     format!("assumption \"{text}\" holds for no sizes, as it says {left} {relation} {right}");
                 return Err(Error::new(Kind::Usage, message));
             }
-            let of_sizes = symbols.assume(&condition).ok_or_else(|| {
-                let what = format_args!("assumption \"{text}\"");
-                let wanted = "a size that stands alone, as in \"a <= 2*b\"";
-                Error::mismatch(Kind::Usage, what, "about products of sizes", wanted)
-            })?;
+            let of_sizes = if let Some((numbers, _)) = condition.among(&guards) {
+                symbols.assume_among(condition.left, &numbers);
+                false
+            } else {
+                symbols.assume(&condition).ok_or_else(|| {
+                    let what = format_args!("assumption \"{text}\"");
+                    let wanted = "a size that stands alone, as in \"a <= 2*b\"";
+                    Error::mismatch(Kind::Usage, what, "about products of sizes", wanted)
+                })?
+            };
+            let when = if guards.is_empty() { When::Always } else { When::If(guards.into()) };
             let relation = Some(condition);
             let stated = ModelCondition::declared(text.trim().to_owned(), OPTIONS);
-            assumptions.push(ModelCondition { relation, of_sizes, ..stated });
+            assumptions.push(ModelCondition { relation, when, of_sizes, ..stated });
         }
         Ok(assumptions)
     }

@@ -6,6 +6,7 @@
 //! cannot be decided by sizes: such conditions are [listed](Contract::unchecked), and such sizes of
 //! outputs are [ranges](OutputSize::Between).
 
+mod at_zero;
 mod names;
 mod profiles;
 mod source;
@@ -21,7 +22,7 @@ pub use source::Language;
 use crate::dim::{Bounds, Condition, Dim, Origin, Relation, Symbols};
 use crate::fact::Fact;
 use crate::model::Model;
-use gradus_engine::infer::{Event, InferOptions, Inference, ModelCondition, Reuse, element_of_input};
+use gradus_engine::infer::{Event, InferOptions, Inference, ModelCondition, Reuse, Why, element_of_input};
 use names::Names;
 
 /// The sizes that a model takes, and the shapes and memory that follow.
@@ -154,9 +155,7 @@ impl Model {
     /// # Ok::<(), gradus::Error>(())
     /// ```
     pub fn contract(&self, options: &InferOptions) -> Result<Contract> {
-        let inference = self.infer_as_declared(options)?;
-        inference.must_be_consistent("cannot make a contract")?;
-        Ok(Contract::new(self, inference))
+        self.contract_at_zero(options, at_zero::MAX_BOUNDS)
     }
 }
 
@@ -189,15 +188,20 @@ impl Contract {
         contract.peak_bytes = peak.filter(|&peak| contract.is_decided(peak));
         contract.input_bytes = contract.input_bytes.filter(|&bytes| contract.is_decided(bytes));
         let mut seen = HashSet::new();
-        for ModelCondition { text, node: place, relation, when, .. } in needed {
+        let mut of_runs = Vec::new();
+        for ModelCondition { text, node: place, relation, when, why, .. } in needed {
             let all = relation.zip(when.guards().map(<[_]>::to_vec)).filter(|(condition, guards)| {
                 std::iter::once(condition).chain(guards).all(|of| contract.decides(of))
             });
             if let Some((condition, when)) = all {
                 if seen.insert((condition, when.clone())) {
                     let of_sizes = [condition].iter().chain(&when).all(|of| contract.is_of_sizes(of));
+                    let of = ContractCondition { condition, when, text, place };
+                    if !of_sizes && why == Why::Run {
+                        of_runs.push(of.clone());
+                    }
                     let list = if of_sizes { &mut contract.conditions } else { &mut contract.of_elements };
-                    list.push(ContractCondition { condition, when, text, place });
+                    list.push(of);
                 }
             } else {
                 let unchecked = Unchecked { text, place };
@@ -206,9 +210,46 @@ impl Contract {
                 }
             }
         }
+        contract.add_either(&of_runs, &mut seen);
         contract.bound_inputs(&mut seen);
         contract.name_symbols(&mut names);
         contract
+    }
+
+    /// Adds that one of two conditions holds where an element decides which must: `k in {3, 6}` for
+    /// `k == 6 if c == 1` and `k == 3 if c == 0`.
+    fn add_either(&mut self, all: &[ContractCondition], seen: &mut HashSet<(Condition, Vec<Condition>)>) {
+        /// Maximum number of conditions that are held against one another.
+        const MAX_COMPARED: usize = 64;
+        for (at, of) in all.iter().enumerate().take(MAX_COMPARED) {
+            for other in &all[..at] {
+                let Some(mut when) = self.apart(&of.when, &other.when) else { continue };
+                let (mut condition, second) = (of.condition, other.condition);
+                if self.symbols.follows(&[condition], Some(&second), None) {
+                    condition = second;
+                } else if !self.symbols.follows(&[second], Some(&condition), None) {
+                    let Some(guard) = self.symbols.opposite(&second) else { continue };
+                    when.push(guard);
+                }
+                let of_sizes = when.iter().chain([&condition]).all(|of| self.is_of_sizes(of));
+                if of_sizes && seen.insert((condition, when.clone())) {
+                    let text = self.symbols.print_guarded(&condition, &when);
+                    let place = of.place.clone();
+                    self.conditions.push(ContractCondition { condition, when, text, place });
+                }
+            }
+        }
+    }
+
+    /// The guards that two lists share, if each has one more, of which one holds where the other
+    /// does not.
+    fn apart(&mut self, a: &[Condition], b: &[Condition]) -> Option<Vec<Condition>> {
+        let not_in = |a: &[Condition], b: &[Condition]| {
+            a.iter().copied().filter(|guard| !b.contains(guard)).collect::<Vec<_>>()
+        };
+        let ([own], [other]) = (&not_in(a, b)[..], &not_in(b, a)[..]) else { return None };
+        let is_opposite = self.symbols.opposite(own) == Some(*other);
+        is_opposite.then(|| a.iter().copied().filter(|guard| guard != own).collect())
     }
 
     /// Adds the bounds of symbols, and that sizes that are expressions are not below zero.

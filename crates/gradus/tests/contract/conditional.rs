@@ -234,6 +234,26 @@ pub fn conditional() -> Vec<(&'static str, Model)> {
             .model(),
         ),
         (
+            // Rows of `seq` columns, of which there is one if `x` is of 0 by 0.
+            "rows",
+            Sketch::of(
+                "x: float32[batch, seq]; open = [-1]; shape = Shape(x); last = Shape(x, start=1);
+                 target = Concat(open, last, axis=0); rows = Reshape(x, target, allowzero=1);
+                 y = Reshape(rows, shape, allowzero=1); return y: float32[?, ?]",
+            )
+            .model(),
+        ),
+        (
+            // A size of 0 stands for the 8 there, so that none but empty batches run.
+            "planes",
+            Sketch::of(
+                "x: float32[batch, 8, n]; channels = [8]; batch = Shape(x, end=1); n = Shape(x, start=2);
+                 target = Concat(batch, n, channels, axis=0); planes = Reshape(x, target);
+                 axes = [1, 2]; y = ReduceSum(planes, axes, keepdims=0); return y: float32[?]",
+            )
+            .model(),
+        ),
+        (
             "remainder",
             Sketch::of(
                 "x: float32[n]; seven = [7]; size = Shape(x); y = Mod(seven, size); return y: int64[?]",

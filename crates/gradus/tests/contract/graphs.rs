@@ -8,7 +8,7 @@ use crate::common::sketch::Sketch;
 /// If `k == 1` is a condition of the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needs {
-    /// The node runs whenever the model does.
+    /// The node runs whenever the model does, or another that needs as much.
     Always,
     /// The node may not run: the condition is listed as unchecked.
     Perhaps,
@@ -82,7 +82,7 @@ pub fn graphs() -> Vec<(&'static str, Model, Needs)> {
     let all: Vec<(&str, Sketch, Needs)> = vec![
         ("one branch", choice(None, [squeezed("p"), summed("q")]), Needs::Perhaps),
         ("the other branch", choice(None, [summed("p"), squeezed("q")]), Needs::Perhaps),
-        ("both branches", choice(None, [squeezed("p"), squeezed("q")]), Needs::Perhaps),
+        ("both branches", choice(None, [squeezed("p"), squeezed("q")]), Needs::Always),
         ("the branch that is taken", choice(Some(true), [squeezed("p"), summed("q")]), Needs::Always),
         ("the branch that is not", choice(Some(false), [squeezed("p"), summed("q")]), Needs::Never),
         (

@@ -706,7 +706,10 @@ fn conditions_have_their_reasons() {
     // `max(n*m, h) >= 1` is taken for granted: the heads of none at all are no quotient.
     let heads = ["h%4 == 0", "max(n*m, h) >= 1"].map(|of| format!("{of} (node \"make y\" (Reshape))"));
     held("heads", &["n", "m", "h"], &heads.each_ref().map(|of| &**of));
-    held("remainder", &["n"], &["n >= 1 (node \"make y\" (Mod))"]);
+    held("rows", &["batch", "seq"], &[]);
+    let planes = ["batch == 0 if n <= 0"].map(|of| format!("{of} (node \"make planes\" (Reshape))"));
+    held("planes", &["batch", "n"], &planes.each_ref().map(|of| &**of));
+    held("remainder", &[], &["n >= 1 (node \"make y\" (Mod))"]);
     held("scanned", &["n", "m"], &["n >= 1 (node \"make y\" (Scan))"]);
     held("pieces", &["n", "m"], &["n >= 1 (node \"make y\" (ConcatFromSequence))"]);
     assert_eq!(text("hostile").len(), 3);
@@ -718,6 +721,12 @@ fn conditions_have_their_reasons() {
     let texts: Vec<_> = contract.conditions().iter().map(|of| &*of.text).collect();
     assert_eq!(texts, ["h >= 0", "h >= 4", "h % 4 == 0"]);
     assert_eq!(contract.parameters().count(), 0);
+    options.sizes.assume.conditions = vec!["h in {8, 16, 24, 64}".to_owned()];
+    let contract = model.contract(&options).unwrap();
+    let is_taken = |h: &i64| evaluated(&contract, &Sizes(vec![vec![1, 2, *h]], Vec::new())).is_ok();
+    assert_eq!((0..80).filter(is_taken).collect::<Vec<_>>(), [8, 16, 24, 64]);
+    let mut drawn = HashMap::from([("h".to_owned(), 30)]);
+    assert!(options.sizes.assume.meet(&mut drawn, &HashMap::new()) && drawn["h"] == 24, "{drawn:?}");
 }
 
 /// Indices that are computed from sizes in ways that are not followed.
@@ -733,6 +742,9 @@ fn indices_that_are_not_followed_are_listed() {
     let contract = model.contract(&InferOptions::default()).unwrap();
     let unchecked: Vec<_> = contract.unchecked().iter().map(|it| (&*it.text, &*it.place)).collect();
     assert_eq!(unchecked, [("indices are within sizes n, m", "node \"make z\" (GatherND)")]);
+    let mut options = InferOptions::default();
+    options.sizes.dims.insert("seq".to_owned(), 0);
+    assert_eq!(model.contract(&options).unwrap().unchecked(), []);
 }
 
 /// Elements of an input that are looked up, moved and shifted.
@@ -848,6 +860,25 @@ fn elements_that_choose_branches_are_arguments() {
         ["yyy", "yny", "yyy", "nyy", "nnn"],
         "{run:?}"
     );
+}
+
+/// Sizes that suit no branch are refused, whichever is chosen.
+#[test]
+fn sizes_that_suit_no_branch_are_refused() {
+    let squeezed = |len: usize| {
+        let rows = Tensor::from_vec(Shape::new([len]).unwrap(), vec![0.5f32; len]).unwrap();
+        let text = "z = MatMul(x, rows); return z: float32[?]";
+        Sketch::nested().constant("rows", rows).text(text).graph()
+    };
+    let model = Sketch::of("x: float32[n, k]; c: bool[]")
+        .with("If", &["c"], &["y"], vec![("then_branch", squeezed(6)), ("else_branch", squeezed(3))])
+        .output("y", DType::F32, &[""])
+        .model();
+    let contract = model.contract(&InferOptions::default()).unwrap();
+    let taken = (0..9).filter(|&k| evaluated(&contract, &Sizes(vec![vec![2, k]], Vec::new())).is_ok());
+    assert_eq!(taken.collect::<Vec<_>>(), [3, 6]);
+    let sets: Vec<_> = contract.conditions().iter().filter_map(ContractCondition::among).collect();
+    assert_eq!(sets, [[3, 6]]);
 }
 
 #[test]

@@ -276,8 +276,11 @@ pub fn require_below(
 }
 
 /// Requires that the indices, the second input, are within sizes: rows of an index for each of
-/// them.
+/// them. An input without elements has none that is out of range.
 pub(super) fn require_in_range(cx: &mut InferContext<'_, '_>, sizes: &[Dim]) -> Result<(), InferError> {
+    if cx.known_dims(1).is_some_and(|dims| dims.contains(&Dim::ZERO)) {
+        return Ok(());
+    }
     let indices = match (cx.integers(1), cx.elements(1)) {
         (Some(indices), _) => Some(indices.to_vec()),
         (None, Elements::Known(tensor)) => {

@@ -64,6 +64,9 @@ fn quotient(
         }
     }
     if zero == ZeroSize::Skipped {
+        if both.contains(&Dim::ZERO) {
+            left.retain(|&dim| dim != Dim::ZERO);
+        }
         if !count_the_same(cx, &left, &both, &below) {
             return Ok(cx.unknown("another size may be 0", Bounds::SIZE));
         }
@@ -113,6 +116,9 @@ fn count_the_same(cx: &mut InferContext<'_, '_>, left: &[Dim], both: &[Dim], bel
     }
     if left.is_empty() || both.is_empty() {
         return true;
+    }
+    if both.contains(&Dim::ZERO) {
+        return left.iter().all(|&dim| cx.may_assume(dim, Relation::AtLeast, Dim::ONE));
     }
     // Zeros that only the input has count unless there is one in both.
     let (own, shared) = (cx.product(&left), cx.product(&both));
