@@ -156,8 +156,9 @@ saved the node and its inputs in [..]case, 1 of 3 rows
 
 "#]]);
     // The case fails by itself, with its own inputs.
-    let alone = format!("{case}/model.onnx");
-    let again = gradus(&["check", &alone, "--with", &other, "--runs", "1", "--json"]).assert().code(1);
+    let (alone, inputs) = (format!("{case}/model.onnx"), format!("{case}/inputs.npz"));
+    let again = ["check", &alone, "-i", &inputs, "--with", &other, "--runs", "1", "--json"];
+    let again = gradus(&again).assert().code(1);
     let printed: serde_json::Value = serde_json::from_slice(&again.get_output().stdout).unwrap();
     let runtime = &printed["runtimes"][0];
     assert_eq!(

@@ -418,8 +418,8 @@ pub(crate) struct CheckArgs {
     #[arg(long, requires = "with")]
     pub(crate) all: bool,
 
-    /// Save the first node beyond its bound in this folder: model.onnx, which has the failing inputs
-    /// as defaults, and inputs.npz.
+    /// Save the first node beyond its bound in this folder: model.onnx, and its failing inputs as
+    /// inputs.npz.
     #[arg(long, value_name = "DIR", requires = "with")]
     pub(crate) save_case: Option<PathBuf>,
 

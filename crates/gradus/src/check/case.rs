@@ -6,12 +6,12 @@ use std::io::BufWriter;
 use std::path::Path;
 use std::rc::Rc;
 
-use gradus_core::graph::{self, Builder, Node, Origin, Slots, Standard};
+use gradus_core::graph::{self, Builder, Node, Origin, Slots, Standard, Type};
 use gradus_core::{Error, Kind, Limits, Result, Shape, Tensor, Value};
 use gradus_formats::numpy;
 
 use super::runtime::Forced;
-use super::{ErrorPattern, NamedValues, NodeLabel, Runtime};
+use super::{ErrorPattern, NamedValues, NodeLabel, Runtime, Verdict};
 use crate::files::{self, PrivateFolder};
 use crate::model::{Model, OpenOptions};
 use crate::program::NodeDone;
@@ -55,8 +55,8 @@ impl FailingCase {
         FailingCase { node, value, index: done.index, model: model.clone(), inputs }
     }
 
-    /// Saves the node alone as `model.onnx`, whose inputs have the failing ones as defaults, and
-    /// these as `inputs.npz`. Rows that all inputs share are dropped while the runtime still computes
+    /// Saves the node alone as `model.onnx`, with the constants that it reads, and its other inputs as
+    /// `inputs.npz`. Rows that these inputs share are dropped while the runtime still computes
     /// the value beyond its bound.
     ///
     /// # Errors
@@ -69,16 +69,18 @@ impl FailingCase {
         let found = verdict(&self.inputs)?;
         let mut inputs = self.inputs.clone();
         let rows = if found.is_some() { self.dropped(&mut inputs, &verdict)? } else { None };
-        self.alone(&inputs)?.save(folder.join("model.onnx"))?;
-        let arrays = inputs.iter().map(|(name, value)| Ok((name.as_str(), value.tensor()?)));
+        let alone = self.alone(&inputs)?;
+        alone.save(folder.join("model.onnx"))?;
+        let given = given(&alone, &inputs);
+        let arrays = given.iter().map(|(name, value)| Ok((name.as_str(), value.tensor()?)));
         let arrays = arrays.collect::<Result<Vec<_>>>()?;
         let file = std::fs::File::create(folder.join("inputs.npz")).map_err(io)?;
         numpy::write_npz(arrays, BufWriter::new(file))?;
-        Ok(SavedCase { rows, fails_alone: found.is_some(), pattern: found.flatten() })
+        Ok(SavedCase { rows, fails_alone: found.is_some(), pattern: found.and_then(|it| it.pattern) })
     }
 
-    /// The pattern of the node alone, if the runtime computes it beyond the bound of these inputs.
-    fn verdict(&self, inputs: &NamedValues, runtime: &dyn Runtime) -> Result<Option<Option<ErrorPattern>>> {
+    /// The verdict about the node alone, if the runtime computes it beyond the bound of these inputs.
+    fn verdict(&self, inputs: &NamedValues, runtime: &dyn Runtime) -> Result<Option<Verdict>> {
         let limits = self.model.limits();
         limits.check()?;
         let alone = self.alone(inputs)?;
@@ -86,26 +88,19 @@ impl FailingCase {
         let folder = PrivateFolder::new(&std::env::temp_dir()).map_err(io)?;
         let file = folder.path().join("model.onnx");
         alone.save(&file)?;
-        let given = self.given(&alone, inputs);
-        let Ok(values) = runtime.run(&file, &given, &[&self.value]) else { return Ok(None) };
+        let inputs = given(&alone, inputs);
+        let Ok(values) = runtime.run(&file, &inputs, &[&self.value]) else { return Ok(None) };
         let Some(Some(value)) = values.into_iter().next() else { return Ok(None) };
         let mut forced = Forced::of(&alone);
         let slot = alone.value(&self.value)?.index();
         forced.given = HashMap::from([(slot, (self.value.clone(), value))]);
         let forced = Rc::new(RefCell::new(forced));
-        if alone.program(&[])?.run_replaced(&given, forced.clone()).is_err() {
+        if alone.program(&[])?.run_replaced(&inputs, forced.clone()).is_err() {
             return Ok(None);
         }
         let forced = forced.borrow();
         let verdict = forced.nodes.get(&slot).map(|check| &check.verdict);
-        Ok(verdict.filter(|it| it.label == NodeLabel::Beyond).map(|it| it.pattern))
-    }
-
-    /// The values of the inputs of a model that are no constants.
-    fn given(&self, alone: &Model, inputs: &NamedValues) -> NamedValues {
-        let graph = alone.graph();
-        let names: HashSet<_> = graph.inputs().iter().map(|&id| &*graph.value(id).name).collect();
-        inputs.iter().filter(|(name, _)| names.contains(name.as_str())).cloned().collect()
+        Ok(verdict.filter(|it| it.label == NodeLabel::Beyond).cloned())
     }
 
     /// The model of the node alone.
@@ -121,10 +116,13 @@ impl FailingCase {
         let mut builder = Builder::new("case");
         for (name, value) in inputs {
             let is_constant = graph.find(name).is_some_and(|id| graph.constant(id).is_some());
-            if !is_constant {
-                builder.define(name, Origin::Input)?;
-            }
-            builder.constant(name, value.tensor()?.clone().into())?;
+            let tensor = value.tensor()?;
+            let id = if is_constant {
+                builder.constant(name, tensor.clone().into())?
+            } else {
+                builder.define(name, Origin::Input)?
+            };
+            builder.info(id).declared = Some(Type::tensor(tensor.dtype(), tensor.shape()));
         }
         let name = |id: Option<graph::ValueId>| id.map_or("", |id| &*graph.value(id).name);
         let operands: Slots =
@@ -147,19 +145,20 @@ impl FailingCase {
     fn dropped(
         &self,
         inputs: &mut NamedValues,
-        verdict: &dyn Fn(&NamedValues) -> Result<Option<Option<ErrorPattern>>>,
+        verdict: &dyn Fn(&NamedValues) -> Result<Option<Verdict>>,
     ) -> Result<Option<(usize, usize)>> {
         /// Maximum number of runs that look for a smaller case.
         const MAX_TRIES: usize = 40;
         let graph = self.model.graph();
-        let rows_of = |(name, value): &(String, Value)| {
+        let rows_of = |(name, value): &(String, Value), axis: usize| {
             let is_constant = graph.find(name).is_some_and(|id| graph.constant(id).is_some());
             let tensor = value.tensor().ok().filter(|_| !is_constant)?;
-            tensor.shape().dims().first().copied()
+            tensor.shape().dims().get(axis).copied()
         };
-        let Some(before) = inputs.iter().filter_map(rows_of).max().filter(|&rows| rows > 1) else {
-            return Ok(None);
-        };
+        // The first axis that has more than one row.
+        let most = |axis| inputs.iter().filter_map(|input| rows_of(input, axis)).max();
+        let found = (0..).map_while(|axis| Some((axis, most(axis)?))).find(|&(_, rows)| rows > 1);
+        let Some((axis, before)) = found else { return Ok(None) };
         let mut kept: Vec<usize> = (0..before).collect();
         let all = inputs.clone();
         let (mut piece, mut tries) = (before.div_ceil(2), 0);
@@ -168,7 +167,7 @@ impl FailingCase {
             let mut fewer = kept.clone();
             fewer.drain(at..kept.len().min(at + piece));
             tries += 1;
-            let candidate = with_rows(&all, &fewer, |input| rows_of(input) == Some(before))?;
+            let candidate = with_rows(&all, &fewer, axis, |input| rows_of(input, axis) == Some(before))?;
             if !fewer.is_empty() && verdict(&candidate)?.is_some() {
                 (kept, *inputs) = (fewer, candidate);
             } else {
@@ -185,10 +184,18 @@ impl FailingCase {
     }
 }
 
-/// Inputs of which some have only these rows.
+/// The values of the inputs of a model that are no constants.
+fn given(alone: &Model, inputs: &NamedValues) -> NamedValues {
+    let graph = alone.graph();
+    let names: HashSet<_> = graph.inputs().iter().map(|&id| &*graph.value(id).name).collect();
+    inputs.iter().filter(|(name, _)| names.contains(name.as_str())).cloned().collect()
+}
+
+/// Inputs of which some have only these rows of an axis.
 fn with_rows(
     inputs: &NamedValues,
     rows: &[usize],
+    axis: usize,
     has_rows: impl Fn(&(String, Value)) -> bool,
 ) -> Result<NamedValues> {
     let fewer = |input: &(String, Value)| {
@@ -197,9 +204,11 @@ fn with_rows(
         }
         let tensor: &Tensor = input.1.tensor()?;
         let dims = tensor.shape().dims();
-        let row: usize = dims[1..].iter().product();
-        let places: Vec<_> = rows.iter().flat_map(|&at| at * row..(at + 1) * row).collect();
-        let shape = Shape::new([&[rows.len()], &dims[1..]].concat())?;
+        let [before, row] = [&dims[..axis], &dims[axis + 1..]].map(|dims| dims.iter().product::<usize>());
+        let starts =
+            (0..before).flat_map(|outer| rows.iter().map(move |&at| (outer * dims[axis] + at) * row));
+        let places: Vec<_> = starts.flat_map(|start| start..start + row).collect();
+        let shape = Shape::new([&dims[..axis], &[rows.len()], &dims[axis + 1..]].concat())?;
         Ok((input.0.clone(), tensor.picked(shape, &places, &Limits::DEFAULT)?.into()))
     };
     inputs.iter().map(fewer).collect()

@@ -302,7 +302,7 @@ mod tests {
     fn the_worst_element_is_the_one_of_the_largest_part() {
         let found = verdict(&[1000.0, 1.0], &[1000.0001, 1.5], 0.25);
         let worst = found.worst.unwrap();
-        assert_eq!((worst.index, &*worst.exact, &*worst.given), (1, "1", "1.5"));
+        assert_eq!((worst.index, &*worst.exact, &*worst.given), (1, "1.0", "1.5"));
         assert!(found.ratio > 1.9 && found.ratio < 2.1 && found.label == NodeLabel::Beyond);
         // Where the type may be exceeded, anything is rounding.
         let any = verdict(&[1.0], &[f32::INFINITY], f64::INFINITY);

@@ -941,8 +941,7 @@ class Model:
             runs: the number of runs that are compared.
             seed: the seed of the random inputs.
             save_case: a folder for the first node beyond its bound:
-                `model.onnx`, which has the failing inputs as defaults, and
-                `inputs.npz`.
+                `model.onnx`, and its failing inputs as `inputs.npz`.
 
         Returns:
             A report, which is true if no output differs; its nodes are sorted

@@ -167,6 +167,8 @@ impl Judged<'_> {
     /// difference; and the mean of these differences, weighted by the results, is at most the
     /// logarithm of the length of the line.
     pub(super) fn of_softmax(&self, row: &Row, value: &Value, unit: Unit, is_log: bool) -> Result<Margin> {
+        /// Units in the last place of an exponential and a logarithm, and single roundings.
+        const STEPS: f64 = 24.0;
         let attributes = Attributes::new(&self.node.attributes, Form::of_node(self.standard, self.node));
         let dims = value.tensor()?.shape().dims();
         let axis = attributes.int_or("axis", row.axis.unwrap_or(-1))?;
@@ -174,8 +176,6 @@ impl Judged<'_> {
         let from = usize_of_i64(axis).unwrap_or(0).min(dims.len().saturating_sub(1));
         let to = if attributes.form().is(Older::Flattened) { dims.len() } else { from + 1 };
         let length: f64 = dims.get(from..to).unwrap_or_default().iter().map(|&size| real(size)).product();
-        /// Units in the last place of an exponential and a logarithm, and single roundings.
-        const STEPS: f64 = 24.0;
         let logarithm = length.max(1.0).ln();
         let common = unit.gamma(length + STEPS + logarithm);
         let own = |x: f64| {

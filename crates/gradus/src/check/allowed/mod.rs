@@ -155,9 +155,13 @@ impl<'a> Judged<'a> {
                 || from.is_none_or(|from| value.dtype().is_none_or(|to| to.bits() < from.bits()))
         };
         match allowed {
+            // Of the exact inputs, one rounding is that of the exact result.
             Allowed::Rounded => self.each(|value, unit| {
-                let rounds = self.unit.is_some() && row.rounding() == Rounding::Ieee && narrows(value);
-                Ok(if rounds { of_each(value, |x| unit.of_number(x)) } else { Margin::None })
+                Ok(match (row.rounding(), self.unit) {
+                    (Rounding::Ieee, None) => of_each(value, |_| 0.0),
+                    (Rounding::Ieee, Some(_)) if narrows(value) => of_each(value, |x| unit.of_number(x)),
+                    _ => Margin::None,
+                })
             }),
             Allowed::Code => Ok(self.codes()),
             Allowed::Ulps(ulps, terms) => self.each(|value, unit| self.of_function(value, unit, ulps, terms)),
