@@ -392,7 +392,7 @@ fn summary(check: &RuntimeCheck, differing: usize) -> String {
     format!("{differing} of {values} of nodes differ from the exact result for the same inputs{labels}")
 }
 
-/// What was saved of a failing case.
+/// A line about a failing case that was saved.
 fn text_of_case(saved: &SavedCase, folder: &Path) -> String {
     let rows = saved.rows.map_or_else(String::new, |(before, after)| format!(", {after} of {before} rows"));
     let alone = if saved.fails_alone { "" } else { "; alone, the node is within its bound" };

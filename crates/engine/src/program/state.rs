@@ -83,7 +83,7 @@ pub struct NodeDone<'a> {
 }
 
 impl NodeDone<'_> {
-    /// What the operator of the node computes from other inputs.
+    /// The results of the operator of the node for other inputs.
     ///
     /// # Errors
     /// As [`Op::eval`].

@@ -1,4 +1,4 @@
-//! What a difference of a node is: rounding, or more than arithmetic allows.
+//! Verdicts about differences of nodes: rounding, or more than arithmetic allows.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use gradus_core::{DType, Number, Tensor, Value, display};
 use super::allowed::{Margin, Unit, numbers};
 use super::compared::type_of;
 
-/// What a value that a runtime computed is, next to the exact result.
+/// The label of a value that a runtime computed, next to the exact result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum NodeLabel {
@@ -96,7 +96,7 @@ pub struct WorstElement {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Verdict {
-    /// Whether the errors are those of rounding.
+    /// The label, which says whether the errors are those of rounding.
     pub label: NodeLabel,
     /// The largest error as a part of what is allowed; infinite where nothing is allowed.
     pub ratio: f64,

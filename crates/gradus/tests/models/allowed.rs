@@ -18,7 +18,7 @@ enum Order {
 
 const ORDERS: [Order; 4] = [Order::Forward, Order::Reversed, Order::Pairwise, Order::Shuffled];
 
-/// What is wrong in one node of a runtime.
+/// A fault in one node of a runtime.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Fault {
     None,

@@ -86,7 +86,7 @@ impl Judged<'_> {
         Ok(margins.collect())
     }
 
-    /// What the operator computes from the magnitudes of its inputs, larger by errors.
+    /// The results of the operator for the magnitudes of its inputs, larger by errors.
     pub(super) fn magnitudes(
         &self,
         row: &Row,
