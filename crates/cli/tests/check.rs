@@ -135,19 +135,37 @@ fn what_a_command_line_computes_otherwise_is_found() {
     };
     let (sinh, cosh) = (model("sinh.onnx", "Sinh"), model("cosh.onnx", "Cosh"));
     let other = in_shell(&format!("\"$0\" run \"{cosh}\" -i \"$2\" -o \"$3\""));
-    let differs = gradus(&["check", &sinh, "--with", &other, "--dim", "n=3"]).assert().code(1);
+    let case = folder.join("case");
+    let case = case.to_str().unwrap();
+    let checked = ["check", &sinh, "--with", &other, "--dim", "n=3", "--save-case", case];
+    let differs = gradus(&checked).assert().code(1);
     differs.stdout_eq(str![[r#"
 cmd:[..]: 1 output, 15 elements, 5 runs
 
 output  elements  differ  largest  [..]
 y       15        [..]
 
-node alone       [..]
-node "y" (onnx Sinh-9)  15 [..]
+node alone              label  [..]
+node "y" (onnx Sinh-9)  beyond[..]
 
-1 of 1 value of nodes differ from the exact result for the same inputs
+1 of 1 value of nodes differ from the exact result for the same inputs: 1 beyond
+
+first beyond its bound: node "y" (onnx Sinh-9), value y
+
+saved the node and its inputs in [..]case, 1 of 3 rows
 
 "#]]);
+    // The case fails by itself, with its own inputs.
+    let (alone, inputs) = (format!("{case}/model.onnx"), format!("{case}/inputs.npz"));
+    let again = ["check", &alone, "-i", &inputs, "--with", &other, "--runs", "1", "--json"];
+    let again = gradus(&again).assert().code(1);
+    let printed: serde_json::Value = serde_json::from_slice(&again.get_output().stdout).unwrap();
+    let runtime = &printed["runtimes"][0];
+    assert_eq!(
+        (&runtime["outputs"][0]["elements"], &runtime["nodes"][0]["label"]),
+        (&1.into(), &"beyond".into())
+    );
+    assert_eq!(runtime["first_beyond"]["value"], "y");
 }
 
 #[test]

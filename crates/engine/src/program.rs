@@ -32,7 +32,7 @@ use crate::operators::fused::Tail;
 use crate::operators::{Row, registry};
 use crate::schema::Signature;
 
-pub use state::{NodeRun, Replaces, RunState, Watch};
+pub use state::{NodeDone, NodeRun, Replaces, RunState, Watch};
 
 /// How graphs are compiled and run.
 #[derive(Clone, Copy, Debug, Default)]
@@ -181,7 +181,18 @@ impl<'a> Compiler<'a> {
             // The value of a node `Constant` is memory of the model, as an initializer is.
             let drops = drops.into_iter().filter(|&id| !is_constant(graph, id)).map(ValueId::index).collect();
             let holds = !is_constant_node(node);
-            steps.push(ProgramStep { label, signature, row, op, inputs, outputs, drops, holds, tail: None });
+            steps.push(ProgramStep {
+                label,
+                index,
+                signature,
+                row,
+                op,
+                inputs,
+                outputs,
+                drops,
+                holds,
+                tail: None,
+            });
         }
         if self.standard == Standard::Onnx && !self.options.expand_functions {
             let mut uses = vec![0; graph.values().len()];
@@ -380,6 +391,8 @@ type Known = (&'static Signature, &'static Row);
 #[derive(Debug)]
 struct ProgramStep {
     label: String,
+    /// The number of the node in its graph.
+    index: usize,
     signature: Option<&'static Signature>,
     row: Option<&'static Row>,
     op: Box<dyn Op>,
@@ -500,10 +513,26 @@ impl ProgramStep {
                 nodes.push(NodeRun { node, time, peak_bytes, value_bytes });
             }
             Watch::Replaced(values) => {
+                let inputs: Vec<_> =
+                    self.inputs.iter().map(|slot| slot.and_then(|slot| frame[slot].clone())).collect();
                 self.run_node(frame, run)?;
-                let mut values = values.borrow_mut();
-                for &slot in self.outputs.iter().flatten() {
-                    frame[slot] = frame[slot].take().map(|value| values.replace(&self.label, slot, value));
+                let done = NodeDone {
+                    label: &self.label,
+                    index: self.index,
+                    row: self.row,
+                    inputs: &inputs,
+                    slots: &self.outputs,
+                    limits: run.limits,
+                    signature: self.signature,
+                    op: &*self.op,
+                };
+                let mut take = |slot: &Option<usize>| slot.and_then(|slot| frame[slot].take());
+                let computed = self.outputs.iter().map(&mut take).collect();
+                let values = values.borrow_mut().replace(&done, computed)?;
+                for (slot, value) in self.outputs.iter().zip(values) {
+                    if let Some(slot) = slot {
+                        frame[*slot] = value;
+                    }
                 }
             }
         }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};
 
 use gradus::Limits;
-use gradus::check::OutputCheck;
+use gradus::check::{ErrorPattern, NodeCheck, OutputCheck, Verdict};
 use gradus::graph::Type;
 use gradus::infer::{InputFact, SizeAssumptions, Sizes};
 use pyo3::prelude::*;
@@ -39,6 +39,18 @@ pub(crate) fn compared(output: OutputCheck) -> ComparedOutput {
     let ulps = Some(output.ulps).filter(|&ulps| ulps < u64::MAX);
     let first = output.first.map(|it| (it.index, it.before, it.after));
     (output.name, output.elements, output.differing, ulps, output.relative, first, output.types)
+}
+
+/// A node that was compared: its words, its value, label, ratio, pattern, and the index, exact
+/// element, element and bound of the worst error.
+type JudgedNode =
+    (String, ComparedOutput, &'static str, f64, Option<&'static str>, Option<(u64, String, String, f64)>);
+
+/// The fields of a `gradus.NodeCheck`.
+pub(crate) fn judged(node: NodeCheck) -> JudgedNode {
+    let Verdict { label, ratio, worst, pattern, .. } = node.verdict;
+    let worst = worst.map(|it| (it.index, it.exact, it.given, it.bound));
+    (node.node, compared(node.value), label.name(), ratio, pattern.map(ErrorPattern::name), worst)
 }
 
 /// Limits that a call is given: bytes, elements, and seconds from now.

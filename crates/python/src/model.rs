@@ -24,7 +24,8 @@ use crate::cost::{MemoryPlanFields, cost_to_python, plan_fields};
 use crate::dim::{fact_to_python, to_python, type_to_python};
 use crate::error::{OrRaise, engine, error, mismatch, raised};
 use crate::given::{
-    ComparedOutput, GivenAssumptions, GivenLimits, GivenSizes, assumptions, compared, said_of_inputs, typed,
+    ComparedOutput, GivenAssumptions, GivenLimits, GivenSizes, assumptions, compared, judged, said_of_inputs,
+    typed,
 };
 use crate::loading::as_read;
 use crate::runtime;
@@ -201,6 +202,7 @@ impl Model {
         seed: u64,
         runtime: Option<&str>,
         prove: bool,
+        save_case: Option<PathBuf>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let mut options = CheckOptions::default();
         (options.runs, options.seed) = (runs, seed);
@@ -213,7 +215,12 @@ impl Model {
         if let Some(runtime) = runtime {
             let runtime = runtime::find(runtime).or_raise()?;
             let check = engine(py, || self.model.check_in(&other.model, &*runtime, &options)).or_raise()?;
-            let nodes = check.nodes.into_iter().map(|node| (node.node, compared(node.value)));
+            if let (Some(folder), Some(case)) = (save_case, &check.first_beyond) {
+                engine(py, || case.save(&folder, &*runtime)).or_raise()?;
+            }
+            let first_beyond = check.first_beyond.map(|case| (case.node, case.value));
+            report.set_item("first_beyond", first_beyond)?;
+            let nodes = check.nodes.into_iter().map(judged);
             report.set_item("runs", check.runs)?;
             report.set_item("outputs", check.outputs.into_iter().map(compared).collect::<Vec<_>>())?;
             report.set_item("nodes", nodes.collect::<Vec<_>>())?;

@@ -40,6 +40,36 @@ def test_the_node_that_rounds_differently_is_found(tmp_path, external):
     assert by_name["a"].differing == by_name["y"].differing == 0
     assert by_name["s"].differing > 0 and report.nodes[0].value.name == "s" and "Sigmoid" in report.nodes[0].node
     assert not report and report.outputs[0].relative < 1e-6
+    assert [node.label for node in report.nodes] == ["rounding", "exact", "exact"] and report.first_beyond is None
+    index, exact, given, bound = report.nodes[0].worst
+    assert 0 < report.nodes[0].ratio <= 1 and abs(float(exact) - float(given)) <= bound and index < 4000
+    assert "rounding" in report._repr_html_()
+
+
+def test_products_of_a_shorter_type_are_beyond_and_saved(tmp_path):
+    value = lambda name, dims: helper.make_tensor_value_info(name, TensorProto.FLOAT, dims)
+    random = np.random.default_rng(1).uniform(-1, 1, (32, 8)).astype(np.float32)
+    weights = numpy_helper.from_array(random, "w")
+    node = helper.make_node("MatMul", ["x", "w"], ["y"], "product")
+    graph = helper.make_graph([node], "g", [value("x", ["n", 32])], [value("y", ["n", 8])], [weights])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "m.onnx")
+    script = tmp_path / "runtime.py"
+    script.write_text(
+        "import sys, numpy as np, onnx\n"
+        "from onnx import numpy_helper\n"
+        "short = lambda x: ((x.view(np.uint32) + 0x8000) & 0xffff0000).view(np.float32)\n"
+        "w = numpy_helper.to_array(onnx.load(sys.argv[1]).graph.initializer[-1])\n"
+        "x = np.load(sys.argv[2])['x']\n"
+        "np.savez(sys.argv[3], y=short(x) @ short(w))\n"
+    )
+    program = f"cmd:{sys.executable} {script} {{model}} {{inputs}} {{outputs}}"
+    case = tmp_path / "case"
+    report = gradus.load(tmp_path / "m.onnx").check_in(program, dims={"n": 16}, runs=1, save_case=case)
+    [node] = report.nodes
+    assert (node.label, node.pattern) == ("beyond", "bfloat16") and node.ratio > 1
+    assert report.first_beyond == (node.node, "y")
+    assert gradus.load(case / "model.onnx").check_in("onnxruntime").nodes[0].label in ("exact", "rounding")
+    assert np.load(case / "inputs.npz")["x"].shape[0] == 1
 
 
 def test_values_are_shown_without_the_library_that_writes_models(tmp_path):

@@ -418,6 +418,11 @@ pub(crate) struct CheckArgs {
     #[arg(long, requires = "with")]
     pub(crate) all: bool,
 
+    /// Save the first node beyond its bound in this folder: model.onnx, and its failing inputs as
+    /// inputs.npz.
+    #[arg(long, value_name = "DIR", requires = "with")]
+    pub(crate) save_case: Option<PathBuf>,
+
     /// An input that is the same in all runs: NAME=VALUE, NAME=FILE, or an .npz file, as of `gradus
     /// run`.
     #[arg(short, long = "input", value_name = "NAME=VALUE|FILE")]

@@ -3,7 +3,10 @@
 use std::path::Path;
 use std::time::Duration;
 
-use gradus::check::{Check, CheckOptions, CommandRuntime, NodeCheck, OutputCheck, RuntimeCheck};
+use gradus::check::{
+    Check, CheckOptions, CommandRuntime, ErrorPattern, FailingCase, NodeCheck, NodeLabel, OutputCheck,
+    RuntimeCheck, SavedCase, Verdict,
+};
 use gradus::conversion::Converted;
 use gradus::convert::u64_of;
 use gradus::graph::Type;
@@ -14,6 +17,7 @@ use super::given;
 use super::proved::{self, ProofJson};
 use crate::FindRuntime;
 use crate::args;
+use crate::columns::{Column, fitted, narrow_hint};
 use crate::diagnostics::Failure;
 use crate::output;
 
@@ -73,6 +77,8 @@ struct RuntimeJson<'a> {
     outputs: Vec<OutputJson<'a>>,
     nodes: Vec<NodeJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    first_beyond: Option<BeyondJson<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     hidden: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     refused: Option<String>,
@@ -82,6 +88,37 @@ struct RuntimeJson<'a> {
 struct NodeJson<'a> {
     node: &'a str,
     value: OutputJson<'a>,
+    label: &'static str,
+    /// Nothing if the error is infinite, or nothing is allowed.
+    ratio: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    worst: Option<WorstJson<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pattern: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+struct WorstJson<'a> {
+    index: u64,
+    exact: &'a str,
+    given: &'a str,
+    /// Nothing if any element is allowed.
+    bound: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct BeyondJson<'a> {
+    node: &'a str,
+    value: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    saved: Option<SavedJson>,
+}
+
+#[derive(Serialize)]
+struct SavedJson {
+    /// Rows of the inputs before some were dropped, and after.
+    rows: Option<[usize; 2]>,
+    fails_alone: bool,
 }
 
 /// Runs `gradus check`: an error if the results of two models, or of programs, differ.
@@ -144,22 +181,31 @@ fn compare_in(args: &args::CheckArgs, runtime: FindRuntime) -> Result<bool, Fail
     let (before, after) = (args.limits.open(&args.before)?, args.limits.open(args.second())?);
     let mut options = args.options(&before)?;
     let before = given::set_in_runtime(&before, &after, &args.shapes.set, &mut options.sizes.inputs)?;
-    let mut checks = Vec::with_capacity(args.with.len());
+    let mut checks: Vec<(_, _, Option<SavedCase>)> = Vec::with_capacity(args.with.len());
     for name in args.with.iter().flatten() {
         let runtime = match name.strip_prefix(CommandRuntime::PREFIX) {
             Some(command) => Box::new(CommandRuntime::new(command, args.limits.limits())?),
             None => runtime(name)?,
         };
         let check = before.check_in(&after, &*runtime, &options);
-        checks.push((name, check.map_err(|error| error.in_file(args.before.display()))?));
+        let check = check.map_err(|error| error.in_file(args.before.display()))?;
+        let saved = match (&args.save_case, &check.first_beyond) {
+            // The first program that fails is the one whose case is kept.
+            (Some(folder), Some(case)) if checks.iter().all(|(.., saved)| saved.is_none()) => {
+                Some(case.save(folder, &*runtime)?)
+            }
+            _ => None,
+        };
+        checks.push((name, check, saved));
     }
-    let same = checks.iter().all(|(_, check)| args.accepts(&check.outputs));
+    let same = checks.iter().all(|(_, check, _)| args.accepts(&check.outputs));
     if args.json {
-        let runtimes = checks.iter().map(|(name, check)| RuntimeJson {
+        let runtimes = checks.iter().map(|(name, check, saved)| RuntimeJson {
             runtime: name,
             runs: check.runs,
             outputs: check.outputs.iter().map(output_json).collect(),
             nodes: check.nodes.iter().map(node_json).collect(),
+            first_beyond: check.first_beyond.as_ref().map(|case| beyond_json(case, saved.as_ref())),
             hidden: check.hidden.as_ref().map(ToString::to_string),
             refused: check.refused.as_ref().map(ToString::to_string),
         });
@@ -170,7 +216,11 @@ fn compare_in(args: &args::CheckArgs, runtime: FindRuntime) -> Result<bool, Fail
             runtimes: runtimes.collect(),
         })?;
     } else {
-        let texts = checks.iter().map(|(name, check)| format!("{name}: {}", text_in(check, args.all)));
+        let texts = checks.iter().map(|(name, check, saved)| {
+            let saved = saved.as_ref().zip(args.save_case.as_deref());
+            let saved = saved.map(|(saved, folder)| format!("\n\n{}", text_of_case(saved, folder)));
+            format!("{name}: {}{}", text_in(check, args.all), saved.unwrap_or_default())
+        });
         output::print_line(&texts.collect::<Vec<_>>().join("\n\n"))?;
     }
     Ok(same)
@@ -289,23 +339,67 @@ fn text_in(check: &RuntimeCheck, all: bool) -> String {
     }
     let differing: Vec<_> = check.nodes.iter().filter(|node| !node.value.is_same()).collect();
     if !differing.is_empty() {
-        let mut table =
-            output::table(&["node alone", "elements", "differ", "largest", "relative", "first difference"]);
+        let heading = ["node alone", "label", "error/bound", "largest", "differ", "worst element"];
+        let mut rows = vec![heading.map(str::to_owned)];
         let shown = differing.iter().take(if all { usize::MAX } else { WORST });
-        table.add_rows(shown.map(|node| row(&node.node, &node.value)));
-        texts.push(output::render(&table));
+        rows.extend(shown.map(|node| row_of_node(node)));
+        let table = fitted(&rows, &NODE_COLUMNS);
+        let hint = narrow_hint(std::slice::from_ref(&table)).map(|hint| format!("\n{hint}"));
+        texts.push(format!("{}{}", table.text.trim_end(), hint.unwrap_or_default()));
     }
-    let values = counted(u64_of(check.nodes.len()), "value");
-    texts.push(format!(
-        "{} of {values} of nodes differ from the exact result for the same inputs",
-        differing.len()
-    ));
+    texts.push(summary(check, differing.len()));
+    if let Some(case) = &check.first_beyond {
+        let line = format!("first beyond its bound: {}, value {}", case.node, case.value);
+        texts.push(output::escaped(&line).into_owned());
+    }
     let errors =
         [("not all runs show the values of nodes", &check.hidden), ("refused a run", &check.refused)];
     for (what, error) in errors {
         texts.extend(error.as_ref().map(|error| format!("{what}: {}", output::escaped(&error.to_string()))));
     }
     texts.join("\n\n")
+}
+
+const NODE_COLUMNS: [Column; 6] =
+    [Column::NAME, Column::WHOLE, Column::WHOLE, Column::WHOLE, Column::WHOLE, Column::EXTRA];
+
+/// A row of the table of nodes.
+fn row_of_node(node: &NodeCheck) -> [String; 6] {
+    let Verdict { label, ratio, worst, pattern, .. } = &node.verdict;
+    let label = pattern.map_or_else(|| label.to_string(), |pattern| format!("{label}: {pattern}"));
+    let ratio = match node.verdict.label {
+        NodeLabel::Unbounded => String::new(),
+        _ if *ratio >= 1000.0 => format!("{ratio:.0e}"),
+        _ => format!("{ratio:.2}"),
+    };
+    let worst = worst.as_ref().map_or_else(
+        || first(&node.value),
+        |it| format!("{}: {} for {} ± {:.1e}", it.index, it.given, it.exact, it.bound),
+    );
+    let [_, _, differ, largest, _, _] = row("", &node.value);
+    [node.node.clone(), label, ratio, largest, differ, worst]
+}
+
+/// The numbers of values by their labels.
+fn summary(check: &RuntimeCheck, differing: usize) -> String {
+    let values = counted(u64_of(check.nodes.len()), "value");
+    let of = |label| check.nodes.iter().filter(|node| node.verdict.label == label).count();
+    let labels = [NodeLabel::Beyond, NodeLabel::Unbounded, NodeLabel::Rounding];
+    let labels: Vec<_> =
+        labels.map(|label| (of(label), label)).into_iter().filter(|(count, _)| *count > 0).collect();
+    let labels: Vec<_> = labels.iter().map(|(count, label)| format!("{count} {label}")).collect();
+    let labels = if labels.is_empty() { String::new() } else { format!(": {}", labels.join(", ")) };
+    format!("{differing} of {values} of nodes differ from the exact result for the same inputs{labels}")
+}
+
+/// A line about a failing case that was saved.
+fn text_of_case(saved: &SavedCase, folder: &Path) -> String {
+    let rows = saved.rows.map_or_else(String::new, |(before, after)| format!(", {after} of {before} rows"));
+    let alone = if saved.fails_alone { "" } else { "; alone, the node is within its bound" };
+    format!(
+        "saved the node and its inputs in {}{rows}{alone}",
+        output::escaped(&folder.display().to_string())
+    )
 }
 
 fn first(output: &OutputCheck) -> String {
@@ -351,5 +445,24 @@ fn output_json(output: &OutputCheck) -> OutputJson<'_> {
 }
 
 fn node_json(node: &NodeCheck) -> NodeJson<'_> {
-    NodeJson { node: &node.node, value: output_json(&node.value) }
+    let Verdict { label, ratio, worst, pattern, .. } = &node.verdict;
+    NodeJson {
+        node: &node.node,
+        value: output_json(&node.value),
+        label: label.name(),
+        ratio: Some(*ratio).filter(|ratio| ratio.is_finite()),
+        worst: worst.as_ref().map(|it| WorstJson {
+            index: it.index,
+            exact: &it.exact,
+            given: &it.given,
+            bound: Some(it.bound).filter(|bound| bound.is_finite()),
+        }),
+        pattern: pattern.map(ErrorPattern::name),
+    }
+}
+
+fn beyond_json<'a>(case: &'a FailingCase, saved: Option<&SavedCase>) -> BeyondJson<'a> {
+    let saved =
+        saved.map(|saved| SavedJson { rows: saved.rows.map(Into::into), fails_alone: saved.fails_alone });
+    BeyondJson { node: &case.node, value: &case.value, saved }
 }

@@ -83,7 +83,7 @@ impl Known {
     }
 
     /// The type and shape of a value, with the elements of a tensor of few integers.
-    fn of_elements(value: &Value) -> Known {
+    pub fn of_elements(value: &Value) -> Known {
         let few = |tensor: &&Tensor| tensor.dtype().is_integer() && tensor.shape().len() <= MAX_INTEGERS;
         let integers = value.tensor().ok().filter(few).and_then(|tensor| tensor.to_i64().ok());
         Known { integers, ..Known::of_value(value) }

@@ -1,6 +1,7 @@
 //! Rows of the table of operators: what is known of an operator, and the functions that infer,
 //! evaluate and convert it.
 
+pub mod allowed;
 pub mod equation;
 pub mod errors;
 pub mod floats;
@@ -14,6 +15,7 @@ pub mod row;
 pub mod strided;
 pub mod work;
 
+pub use allowed::{Allowed, Magnitudes, Terms};
 pub use registry::{Registry, signature};
 pub use rounding::Rounding;
 pub use row::{Chance, Checked, Conversion, Eval, OWN_DOMAIN, Reduces, Role, Row, Sequence, ZeroSigns};

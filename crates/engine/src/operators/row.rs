@@ -4,6 +4,7 @@ use gradus_core::graph::{Node, Standard};
 use gradus_core::{Number, Result};
 use gradus_kernels::Function;
 
+use super::allowed::{Allowed, Magnitudes};
 use super::operation::Operation;
 use super::rounding::Rounding;
 use crate::attributes::Attributes;
@@ -69,6 +70,8 @@ pub struct Row {
     /// How the number of operations follows from shapes, where other columns do not tell.
     work: Option<Work>,
     pub rounding: Rounding,
+    /// How far programs may be from the exact result, where its rounding does not tell.
+    allowed: Option<Allowed>,
     /// True if it computes each element from those at its place, where other columns do not tell.
     elementwise: bool,
     /// True if its elements are some of those of the first input.
@@ -237,6 +240,7 @@ impl Row {
             role: Role::Other,
             work: None,
             rounding,
+            allowed: None,
             elementwise: false,
             picks: false,
             zeros: ZeroSigns::Any,
@@ -329,6 +333,29 @@ impl Row {
     /// How far the text of the standard determines the bits of its results.
     pub fn rounding(&self) -> Rounding {
         self.rounding
+    }
+
+    /// How far programs may be from the exact result of a node.
+    pub fn allowed(&self, node: &Node) -> Allowed {
+        let steps = if self.steps().is_some() { Allowed::Steps } else { Allowed::Unknown };
+        self.allowed.unwrap_or(match self.rounding.of_node(node) {
+            Rounding::Moved | Rounding::Exact | Rounding::Ieee | Rounding::Chosen => Allowed::Rounded,
+            Rounding::Quantized => Allowed::Code,
+            Rounding::Order => Allowed::Sums(Magnitudes::OF_INPUTS),
+            Rounding::Formula if self.real.is_some() => Allowed::FUNCTION,
+            Rounding::Formula if self.operation.is_some() => Allowed::POWER,
+            Rounding::Formula | Rounding::Interpolated | Rounding::Lowered => steps,
+            Rounding::Open => Allowed::Unknown,
+        })
+    }
+
+    /// Writes the graph of simpler operators whose steps are those of its formula.
+    pub fn steps(&self) -> Option<Lower> {
+        let older = self.older.filter(|older| older.is_whole).map(|older| older.write);
+        self.lower.or(match older {
+            Some(OlderWriter::Graph(lower)) => Some(lower),
+            _ => None,
+        })
     }
 
     /// Returns true if every implementation returns the same bits for a node of it, floats
@@ -569,6 +596,11 @@ impl Row {
     /// How the number of operations follows from shapes, where other columns do not tell.
     pub const fn works(self, work: Work) -> Row {
         Row { work: Some(work), ..self }
+    }
+
+    /// How far programs may be from the exact result, where the rounding does not tell.
+    pub const fn allows(self, allowed: Allowed) -> Row {
+        Row { allowed: Some(allowed), ..self }
     }
 
     /// Computes each element from those at its place, where other columns do not tell.

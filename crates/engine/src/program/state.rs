@@ -13,7 +13,10 @@ use gradus_kernels::Sums;
 
 use super::RunOptions;
 use crate::draws::Draws;
+use crate::op::{EvalContext, Op};
+use crate::operators::Row;
 use crate::operators::fused::After;
+use crate::schema::Signature;
 
 /// The resources that a run has used.
 #[derive(Debug)]
@@ -55,9 +58,47 @@ pub enum Watch {
 
 /// Values that take the place of those that nodes compute.
 pub trait Replaces: fmt::Debug {
-    /// The value that later nodes read in place of the one that a node computed, whose slot is
-    /// `slot`.
-    fn replace(&mut self, label: &str, slot: usize, computed: Value) -> Value;
+    /// The values that later nodes read in place of those that a node computed.
+    ///
+    /// # Errors
+    /// [`Kind::Limit`].
+    fn replace(&mut self, node: &NodeDone<'_>, computed: Vec<Option<Value>>) -> Result<Vec<Option<Value>>>;
+}
+
+/// A node of the main graph that has run.
+#[derive(Debug)]
+pub struct NodeDone<'a> {
+    /// The node in words, with its operator.
+    pub label: &'a str,
+    /// The number of the node in its graph.
+    pub index: usize,
+    /// The row of its operator, if it is one of the table that is evaluated as such.
+    pub row: Option<&'static Row>,
+    pub inputs: &'a [Option<Value>],
+    /// The slots of its outputs.
+    pub slots: &'a [Option<usize>],
+    pub limits: Limits,
+    pub(super) signature: Option<&'static Signature>,
+    pub(super) op: &'a dyn Op,
+}
+
+impl NodeDone<'_> {
+    /// The results of the operator of the node for other inputs.
+    ///
+    /// # Errors
+    /// As [`Op::eval`].
+    pub fn eval(&self, inputs: &[Option<&Value>]) -> Result<Vec<Value>> {
+        let mut run = RunState::new(&RunOptions::default().within(self.limits));
+        self.op.eval(&mut EvalContext {
+            inputs,
+            operator: "",
+            outputs: self.slots.len(),
+            signature: self.signature,
+            inferred: &[],
+            frame: &[],
+            run: &mut run,
+        })
+    }
 }
 
 /// A node of the main graph, as a run met it.

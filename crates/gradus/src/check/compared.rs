@@ -163,7 +163,7 @@ fn alike(item: &Value, tensor: &Tensor, index: usize) -> (Value, Value) {
 }
 
 /// The type of a value, in words.
-fn type_of(value: &Value) -> String {
+pub(super) fn type_of(value: &Value) -> String {
     match value {
         Value::Tensor(tensor) => Type::tensor(tensor.dtype(), tensor.shape()).to_string(),
         Value::Sequence(values) => format!("sequence of {} values", values.len()),

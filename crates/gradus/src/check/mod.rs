@@ -1,6 +1,8 @@
 //! Runs of two models on the same inputs, and what differs in their outputs.
 
 pub(crate) mod accepted;
+mod allowed;
+mod case;
 mod command;
 mod compared;
 mod inputs;
@@ -8,6 +10,7 @@ mod paired;
 pub(crate) mod plan;
 mod refuted;
 mod runtime;
+mod verdict;
 
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
@@ -16,11 +19,13 @@ use gradus_core::graph::{Graph, Origin, ValueId};
 use gradus_core::{Error, Kind, Result, Value};
 
 use accepted::Accepted;
+pub use case::{FailingCase, SavedCase};
 pub use command::CommandRuntime;
 pub use compared::{ElementDifference, OutputCheck};
 use paired::{InputPair, Named, OutputPair, input_pairs, output_pairs};
 use plan::{Schedule, SizeChoice, TimeBudget};
 pub use runtime::{NodeCheck, Runtime, RuntimeCheck};
+pub use verdict::{ErrorPattern, NodeLabel, Verdict, WorstElement};
 
 use crate::model::Model;
 use crate::operators::{self, Chance};

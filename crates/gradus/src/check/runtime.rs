@@ -8,9 +8,11 @@ use std::rc::Rc;
 use gradus_core::graph::{Graph, Origin, ValueId};
 use gradus_core::{Error, Kind, Result, Value};
 
-use super::{CheckOptions, Compared, NamedValues, OutputCheck, run};
+use super::allowed::{Judged, Margin};
+use super::compared::type_of;
+use super::{CheckOptions, Compared, FailingCase, NamedValues, NodeLabel, OutputCheck, Verdict, run};
 use crate::model::Model;
-use crate::program::Replaces;
+use crate::program::{NodeDone, Replaces};
 
 /// A program that runs models, such as ONNX Runtime.
 pub trait Runtime: Send + Sync {
@@ -30,10 +32,13 @@ pub struct RuntimeCheck {
     pub runs: usize,
     /// The outputs of the runtime, in the order of the first model.
     pub outputs: Vec<OutputCheck>,
-    /// The values that nodes of the main graph compute: those of other types first, then the largest
-    /// difference as a part of the largest magnitude of the value, so that small numbers that large
-    /// ones cancel to do not lead.
+    /// The values that nodes of the main graph compute: those beyond their bound first, then those
+    /// without a bound, then those within it, each by the largest error as a part of the bound, and
+    /// without one by the largest difference as a part of the largest magnitude.
     pub nodes: Vec<NodeCheck>,
+    /// The first value in the order of the nodes that is beyond its bound, in the first run where it
+    /// is.
+    pub first_beyond: Option<FailingCase>,
     /// The error of the last run that was to show these values, and did not.
     pub hidden: Option<Error>,
     /// The error of the last run that the runtime refused, and that was not compared.
@@ -50,6 +55,8 @@ pub struct NodeCheck {
     pub node: String,
     /// The comparison of the value.
     pub value: OutputCheck,
+    /// Its errors next to those that the arithmetic of its type allows.
+    pub verdict: Verdict,
 }
 
 impl Model {
@@ -72,7 +79,7 @@ impl Model {
         let first = self.with_given(&options.sizes)?.program(&[])?;
         let program = other.program(&[])?;
         let shown = computed(other.graph());
-        let forced = Rc::new(RefCell::new(Forced::default()));
+        let forced = Rc::new(RefCell::new(Forced::of(other)));
         let (mut hidden, mut refused) = (None, None);
         let Compared { runs, outputs, .. } =
             self.compare_runs(other, options, &mut |inputs| run(&first, inputs), &mut |inputs, names| {
@@ -97,12 +104,15 @@ impl Model {
             Some(error) if runs == 0 => return Err(error),
             refused => refused,
         };
-        let mut nodes: Vec<_> = forced.take().nodes.into_iter().collect();
+        let mut forced = forced.borrow_mut();
+        let (mut nodes, first_beyond): (Vec<_>, _) =
+            (forced.nodes.drain().collect(), forced.first_beyond.take());
+        let rank = |node: &NodeCheck| (node.verdict.rank(), node.value.severity());
         nodes.sort_by(|(slot, node), (other_slot, other)| {
-            other.value.severity().cmp(&node.value.severity()).then(slot.cmp(other_slot))
+            rank(other).cmp(&rank(node)).then(slot.cmp(other_slot))
         });
         let nodes = nodes.into_iter().map(|(_, node)| node).collect();
-        Ok(RuntimeCheck { runs, outputs, nodes, hidden, refused })
+        Ok(RuntimeCheck { runs, outputs, nodes, first_beyond, hidden, refused })
     }
 
     /// Runs this model and what it was folded to in a runtime on the same random inputs, and
@@ -166,22 +176,81 @@ fn given(
 }
 
 /// Values of the main graph that take the place of those that a run computes, and what differs.
-#[derive(Debug, Default)]
-struct Forced {
+#[derive(Debug)]
+pub(super) struct Forced {
+    model: Model,
     /// Names and values by slot.
-    given: HashMap<usize, (String, Value)>,
+    pub(super) given: HashMap<usize, (String, Value)>,
     /// By slot, the values that were compared.
-    nodes: HashMap<usize, NodeCheck>,
+    pub(super) nodes: HashMap<usize, NodeCheck>,
+    /// The first value beyond its bound.
+    first_beyond: Option<FailingCase>,
+}
+
+impl Forced {
+    /// No values yet of a model.
+    pub(super) fn of(model: &Model) -> Forced {
+        let (given, nodes) = (HashMap::new(), HashMap::new());
+        Forced { model: model.clone(), given, nodes, first_beyond: None }
+    }
+
+    /// Compares a value that a node computed with the one that is given in its place.
+    fn compare(
+        &mut self,
+        done: &NodeDone<'_>,
+        at: usize,
+        (name, given): (&str, &Value),
+        (exact, margin): (&Value, &Margin),
+    ) -> Option<NodeLabel> {
+        let slot = done.slots[at]?;
+        let new = || NodeCheck {
+            node: done.label.to_owned(),
+            value: OutputCheck::new(name),
+            verdict: Verdict::EXACT,
+        };
+        let check = self.nodes.entry(slot).or_insert_with(new);
+        let mut one = OutputCheck::new(name);
+        one.add(exact, given);
+        check.value.add(exact, given);
+        if one.is_same() {
+            return None;
+        }
+        let verdict = Verdict::of(exact, given, margin);
+        let label = verdict.label;
+        check.verdict.add(verdict);
+        Some(label)
+    }
 }
 
 impl Replaces for Forced {
-    /// Compares a value that a node computed, and returns the one that is given in its place.
-    fn replace(&mut self, label: &str, slot: usize, exact: Value) -> Value {
-        let Some((name, given)) = self.given.remove(&slot) else { return exact };
-        let new = || NodeCheck { node: label.to_owned(), value: OutputCheck::new(&name) };
-        let value = &mut self.nodes.entry(slot).or_insert_with(new).value;
-        value.add(&exact, &given);
-        // Nodes after it could refuse another type or shape.
-        if value.types.is_some() { exact } else { given }
+    /// Compares the values that a node computed, and returns those that are given in their place.
+    fn replace(&mut self, done: &NodeDone<'_>, computed: Vec<Option<Value>>) -> Result<Vec<Option<Value>>> {
+        let given: Vec<_> =
+            done.slots.iter().map(|slot| slot.and_then(|slot| self.given.remove(&slot))).collect();
+        let pairs = || computed.iter().zip(&given);
+        let differs = |(exact, given): (&Option<Value>, &Option<(String, Value)>)| {
+            exact.as_ref().zip(given.as_ref()).is_some_and(|(exact, (_, given))| exact != given)
+        };
+        let node = &self.model.graph().nodes()[done.index];
+        let standard = self.model.source().standard;
+        let margins = if pairs().any(differs) {
+            Judged::new(done, node, standard, &computed).margins()?
+        } else {
+            vec![Margin::None; computed.len()]
+        };
+        for (at, (exact, given)) in pairs().enumerate() {
+            let (Some(exact), Some((name, given))) = (exact, given) else { continue };
+            let label = self.compare(done, at, (name, given), (exact, &margins[at]));
+            let is_first = self.first_beyond.as_ref().is_none_or(|case| done.index < case.index);
+            if label == Some(NodeLabel::Beyond) && is_first {
+                self.first_beyond = Some(FailingCase::new(&self.model, done, name));
+            }
+        }
+        let replaced = computed.into_iter().zip(given).map(|(exact, given)| match (exact, given) {
+            // Nodes after it could refuse another type or shape.
+            (Some(exact), Some((_, given))) if type_of(&exact) == type_of(&given) => Some(given),
+            (exact, _) => exact,
+        });
+        Ok(replaced.collect())
     }
 }

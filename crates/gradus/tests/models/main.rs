@@ -1,6 +1,7 @@
 //! Models: what is read, refused, compiled and run.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
+mod allowed;
 mod bad_input;
 #[path = "../common"]
 mod common {

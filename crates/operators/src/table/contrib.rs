@@ -1,5 +1,6 @@
 //! The operators that ONNX Runtime adds to ONNX, and those that Gradus adds.
 
+use crate::allowed::Allowed;
 use crate::dialects::elimination as eliminated;
 use crate::numbers;
 use crate::rounding::Rounding::{Chosen, Exact, Formula, Lowered, Open, Order};
@@ -12,6 +13,7 @@ use crate::{
 
 pub(super) const CONTRIB: &[Row] = rows![
     onnx("SimplifiedLayerNormalization", Order)
+        .allows(Allowed::Unknown)
         .works(Work::EachInput(Each::arithmetic(4)))
         .signatures_are(contrib::signatures::SIMPLIFIED)
         .infer(contrib::normalization::infer::normalised)
@@ -69,6 +71,7 @@ pub(super) const CONTRIB: &[Row] = rows![
     microsoft("ComplexMul", Lowered).lowers(|l| contrib::signal::complex_mul(l, false)),
     microsoft("ComplexMulConj", Lowered).lowers(|l| contrib::signal::complex_mul(l, true)),
     microsoft("CropAndResize", Formula)
+        .allows(Allowed::Interpolated)
         .words(&[words::CROP_MODE])
         .works(Work::GridSample)
         .infer(contrib::images::infer::crop_and_resize)
@@ -78,6 +81,7 @@ pub(super) const CONTRIB: &[Row] = rows![
         .infer(contrib::quantized::infer::dequantize_linear)
         .lowers(|l| contrib::quantized::lowered::linear(l, "DequantizeLinear")),
     microsoft("DynamicQuantizeLinear", Formula)
+        .allows(Allowed::Code)
         .zeros(ZeroSigns::OfFirst)
         .works(Work::EachInput(Each::of(1, 2, 0)))
         .infer(contrib::quantized::infer::dynamic_quantize_linear),
@@ -133,6 +137,7 @@ pub(super) const CONTRIB: &[Row] = rows![
         .computes(contrib::products::eval::fused_mat_mul)
         .lower(contrib::products::lowered::fused_mat_mul),
     microsoft("FusedMatMulActivation", Order)
+        .allows(Allowed::Unknown)
         .words(&[words::FUSED_ACTIVATION])
         .works(Work::MatMul)
         .infer(matmul::infer::fused),
@@ -153,6 +158,7 @@ pub(super) const CONTRIB: &[Row] = rows![
         .infer(indexing::infer::gather_nd)
         .lowers(contrib::renamed::lowered::gather_nd),
     microsoft("Gelu", Formula)
+        .allows(Allowed::OF_ELEMENT)
         .zeros(ZeroSigns::OfFirst)
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
         .signatures_are(contrib::signatures::GELU)
@@ -164,6 +170,7 @@ pub(super) const CONTRIB: &[Row] = rows![
         .infer(contrib::products::infer::gemm_fast_gelu)
         .lowers(contrib::products::lowered::gemm_fast_gelu),
     microsoft("GemmFloat8", Order)
+        .allows(Allowed::Unknown)
         .words(&[words::FUSED_ACTIVATION])
         .works(Work::MatMul)
         .infer(matmul::infer::gemm_float8),
@@ -186,6 +193,7 @@ pub(super) const CONTRIB: &[Row] = rows![
         .computes(contrib::attention::group_query_eval::group_query)
         .lower(contrib::attention::group_query_lowered::group_query),
     microsoft("Inverse", Order)
+        .allows(Allowed::Unknown)
         .works(Work::Elimination { parts: 1 })
         .infer(contrib::products::infer::inverse)
         .computes(contrib::products::eval::inverses)
@@ -197,6 +205,7 @@ pub(super) const CONTRIB: &[Row] = rows![
         .infer(contrib::renamed::infer::is_all_finite)
         .lowers(contrib::renamed::lowered::is_all_finite),
     microsoft("LayerNormalization", Order)
+        .allows(Allowed::Unknown)
         .zeros(ZeroSigns::OfAll)
         .bias(2)
         .works(Work::EachInput(Each::arithmetic(7)))
@@ -206,11 +215,13 @@ pub(super) const CONTRIB: &[Row] = rows![
         .lower(|l| contrib::normalization::lowered::layer(l, true)),
     microsoft("LongformerAttention", Formula).infer(elementwise::infer::microsoft_same),
     microsoft("MatMulBnb4", Order)
+        .allows(Allowed::Unknown)
         .works(Work::MatMul)
         .infer(matmul::infer::packed_in_blocks)
         .computes(contrib::packed::eval::mat_mul_bnb4)
         .becomes("DequantizeLinear, Gather, MatMul", "rounding", contrib::packed::lowered::mat_mul_bnb4),
     microsoft("MatMulFpQ4", Order)
+        .allows(Allowed::Unknown)
         .works(Work::MatMul)
         .infer(contrib::packed::fp_q4::rule)
         .computes(contrib::packed::fp_q4::mat_mul_fp_q4)
@@ -224,6 +235,7 @@ pub(super) const CONTRIB: &[Row] = rows![
         .infer(matmul::infer::mat_mul_integer_to_float)
         .lowers(contrib::quantized::lowered::mat_mul_integer_to_float),
     microsoft("MatMulNBits", Order)
+        .allows(Allowed::Unknown)
         .works(Work::MatMul)
         .signatures_are(contrib::signatures::MAT_MUL_N_BITS)
         .infer(matmul::infer::packed)
@@ -239,6 +251,7 @@ pub(super) const CONTRIB: &[Row] = rows![
         .works(Work::Window(Each::COMPARISON))
         .infer(windows::infer::microsoft_pool),
     microsoft("MoE", Order)
+        .allows(Allowed::Unknown)
         .words(&[words::EXPERT_ACTIVATION])
         .works(Work::Experts { weights: [2, 4, 6] })
         .infer(elementwise::infer::microsoft_same),
@@ -340,6 +353,7 @@ pub(super) const CONTRIB: &[Row] = rows![
         .infer(elementwise::infer::q_linear_where)
         .lowers(contrib::quantized::lowered::choose),
     microsoft("QMoE", Order)
+        .allows(Allowed::Unknown)
         .words(&[words::EXPERT_ACTIVATION])
         .works(Work::Experts { weights: [2, 5, 8] })
         .infer(elementwise::infer::microsoft_same),
@@ -373,6 +387,7 @@ pub(super) const CONTRIB: &[Row] = rows![
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
         .lowers(contrib::activations::lowered::scaled_silu),
     microsoft("SimplifiedLayerNormalization", Order)
+        .allows(Allowed::Unknown)
         .works(Work::EachInput(Each::arithmetic(4)))
         .signatures_are(contrib::signatures::SIMPLIFIED)
         .infer(contrib::normalization::infer::normalised)

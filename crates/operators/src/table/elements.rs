@@ -2,6 +2,7 @@
 
 use gradus_kernels::Function;
 
+use crate::allowed::Allowed;
 use crate::elementwise;
 use crate::operation::Operation;
 use crate::rounding::Rounding::{Chosen, Exact, Formula, Ieee, Moved, Open, Order};
@@ -131,6 +132,7 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .build(elementwise::unary::build)
         .converts("Ceiling", "", |cx| cx.unary("Ceiling")),
     onnx("Celu", Formula)
+        .allows(Allowed::OF_ONE)
         .zeros(ZeroSigns::OfFirst)
         .elementwise()
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
@@ -165,6 +167,7 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .build(elementwise::binary::build)
         .converts("Divide", "", elementwise::to_openvino::div),
     onnx("Elu", Formula)
+        .allows(Allowed::OF_ONE)
         .zeros(ZeroSigns::OfFirst)
         .elementwise()
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
@@ -198,6 +201,7 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .build(elementwise::unary::build)
         .converts("Floor", "", |cx| cx.unary("Floor")),
     onnx("Gelu", Formula)
+        .allows(Allowed::OF_ELEMENT)
         .words(&[words::GELU])
         .composed_before(20, elementwise::lowered::gelu)
         .zeros(ZeroSigns::OfFirst)
@@ -220,6 +224,7 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .build(elementwise::binary::build)
         .converts("GreaterEqual", "", |cx| elementwise::to_openvino::binary(cx, "GreaterEqual")),
     onnx("HardSigmoid", Formula)
+        .allows(Allowed::OF_ONE)
         .zeros(ZeroSigns::OfFirst)
         .elementwise()
         .works(Work::EachOutput(Each::COMPARISON))
@@ -227,6 +232,7 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .computes(elementwise::activations::eval)
         .converts("HardSigmoid", "rounding", elementwise::to_openvino::hard_sigmoid),
     onnx("HardSwish", Formula)
+        .allows(Allowed::OF_ELEMENT)
         .composed_before(14, elementwise::lowered::hard_swish)
         .zeros(ZeroSigns::OfFirst)
         .elementwise()
@@ -297,6 +303,7 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .build(elementwise::binary::fold)
         .converts("Minimum", "floats: NaN", elementwise::to_openvino::min),
     onnx("Mish", Formula)
+        .allows(Allowed::OF_ELEMENT)
         .composed_before(18, elementwise::lowered::mish)
         .zeros(ZeroSigns::OfFirst)
         .elementwise()
@@ -365,6 +372,7 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .build(elementwise::unary::build)
         .converts("Round", "", elementwise::to_openvino::round),
     onnx("Selu", Formula)
+        .allows(Allowed::OF_ONE)
         .zeros(ZeroSigns::OfFirst)
         .elementwise()
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
@@ -379,6 +387,7 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .computes(elementwise::activations::eval)
         .lower(elementwise::lowered::shrink),
     onnx("Sigmoid", Formula)
+        .allows(Allowed::OF_ONE)
         .zeros(ZeroSigns::Unseen)
         .unsigned()
         .infer(elementwise::infer::same)
@@ -405,12 +414,14 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .build(elementwise::unary::build)
         .converts("Sinh", "rounding", |cx| cx.function("Sinh")),
     onnx("Softplus", Formula)
+        .allows(Allowed::OF_ONE)
         .zeros(ZeroSigns::Unseen)
         .infer(elementwise::infer::same)
         .real(Function::Softplus)
         .build(elementwise::unary::build)
         .converts("SoftPlus", "rounding", |cx| cx.function("SoftPlus")),
     onnx("Softsign", Formula)
+        .allows(Allowed::FUNCTION)
         .zeros(ZeroSigns::OfFirst)
         .elementwise()
         .works(Work::EachOutput(Each::arithmetic(1)))
@@ -443,6 +454,7 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .converts("Add", "floats, three or more: rounding", elementwise::to_openvino::sum)
         .role(Role::Join),
     onnx("Swish", Formula)
+        .allows(Allowed::OF_ELEMENT)
         .composed_before(24, elementwise::lowered::swish)
         .zeros(ZeroSigns::OfFirst)
         .elementwise()

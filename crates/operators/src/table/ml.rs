@@ -1,5 +1,6 @@
 //! The operators of `ai.onnx.ml`.
 
+use crate::allowed::Allowed;
 use crate::elementwise;
 use crate::ml::trees::ensemble;
 use crate::ml::trees::ensemble::Ensemble;
@@ -58,6 +59,7 @@ pub(super) const ML: &[Row] = rows![
         .computes(linear::eval::classify)
         .lower(linear::lowered::linear_classifier),
     ml("LinearRegressor", Order)
+        .allows(Allowed::Unknown)
         .words(&[words::POST_TRANSFORM])
         .learned()
         .works(Work::Linear)
@@ -65,6 +67,7 @@ pub(super) const ML: &[Row] = rows![
         .computes(linear::eval::regress)
         .lower(linear::lowered::linear_regressor),
     ml("Normalizer", Order)
+        .allows(Allowed::Unknown)
         .words(&[words::NORM])
         .works(Work::EachInput(Each::arithmetic(3)))
         .infer(infer::normalizer)
@@ -97,12 +100,14 @@ pub(super) const ML: &[Row] = rows![
         .computes(features::eval::scaler)
         .lower(features::lowered::scaler),
     ml("TreeEnsemble", Order)
+        .allows(Allowed::Unknown)
         .learned()
         .works(Work::Trees(|of| Ok(Ensemble::newest(of)?.operations())))
         .infer(infer::tree_ensemble)
         .build(ensemble::build)
         .lower(trees::lowered::ensemble),
     ml("TreeEnsembleClassifier", Order)
+        .allows(Allowed::Unknown)
         .words(&[words::POST_TRANSFORM, words::TREE_MODES])
         .learned()
         .works(Work::Trees(|of| Ok(Ensemble::classifier(of)?.operations())))
@@ -110,6 +115,7 @@ pub(super) const ML: &[Row] = rows![
         .build(ensemble::build)
         .lower(trees::lowered::classifier),
     ml("TreeEnsembleRegressor", Order)
+        .allows(Allowed::Unknown)
         .words(&[words::AGGREGATE, words::POST_TRANSFORM, words::TREE_MODES])
         .learned()
         .works(Work::Trees(|of| Ok(Ensemble::regressor(of)?.operations())))

@@ -1,5 +1,6 @@
 //! The operators of ONNX's own domain for neural networks.
 
+use crate::allowed::{Allowed, Magnitudes};
 use crate::numbers;
 use crate::rounding::Rounding::{Chosen, Formula, Ieee, Interpolated, Moved, Open, Order, Quantized};
 use crate::row::{Checked, Row, ZeroSigns, onnx};
@@ -12,6 +13,7 @@ use crate::{
 
 pub(super) const NETWORKS: &[Row] = rows![
     onnx("AffineGrid", Order)
+        .allows(Allowed::Unknown)
         .works(Work::MatMul)
         .infer(images::infer::affine_grid)
         .computes(images::sampling::affine_grid)
@@ -31,6 +33,7 @@ pub(super) const NETWORKS: &[Row] = rows![
         .computes(windows::pools::average_pool)
         .converts("AvgPool", "rounding", windows::to_openvino::average_pool),
     onnx("BatchNormalization", Formula)
+        .allows(Allowed::Sums(Magnitudes { subtracted: Some(3), kept: &[4], ..Magnitudes::steps(8) }))
         .idle(normalization::lowered::is_idle_for_batch)
         .before(14, normalization::lowered::batch_normalization)
         .bias(2)
@@ -43,6 +46,7 @@ pub(super) const NETWORKS: &[Row] = rows![
             normalization::to_openvino::batch_normalization,
         ),
     onnx("CausalConvWithState", Order)
+        .allows(Allowed::Unknown)
         .words(&[words::CONVOLUTION_ACTIVATION])
         .works(Work::Conv { weight: 1, skip: 1 })
         .infer(windows::infer::causal_conv)
@@ -83,6 +87,7 @@ pub(super) const NETWORKS: &[Row] = rows![
             windows::to_openvino::conv_transpose,
         ),
     onnx("DeformConv", Order)
+        .allows(Allowed::Unknown)
         .numbers(&[numbers::WINDOW_PADS])
         .sampled_before(19, windows::deformable::deform_conv_lowered)
         .works(Work::DeformConv { weight: 1 })
@@ -107,6 +112,7 @@ pub(super) const NETWORKS: &[Row] = rows![
         .random_in_training()
         .converts("Convert to the same type", "", generate::to_openvino::dropout),
     onnx("DynamicQuantizeLinear", Formula)
+        .allows(Allowed::Code)
         .zeros(ZeroSigns::OfFirst)
         .works(Work::EachInput(Each::of(1, 2, 0)))
         .infer(quantization::infer::dynamic_quantize_linear)
@@ -117,6 +123,7 @@ pub(super) const NETWORKS: &[Row] = rows![
             quantization::to_openvino::dynamic_quantize,
         ),
     onnx("GRU", Order)
+        .allows(Allowed::Unknown)
         .words(&[words::DIRECTION, words::GATES])
         .weights(&[1, 2])
         .zeros(ZeroSigns::OfFirst)
@@ -133,6 +140,7 @@ pub(super) const NETWORKS: &[Row] = rows![
         .computes(windows::pools::average_pool)
         .converts("ReduceMean", "rounding", |cx| windows::to_openvino::global_pool(cx, "ReduceMean")),
     onnx("GlobalLpPool", Order)
+        .allows(Allowed::Sums(Magnitudes::steps(40)))
         .works(Work::EachInput(Each::arithmetic(1)))
         .infer(windows::infer::global_average_pool)
         .computes(windows::pools::lp_pool)
@@ -145,6 +153,7 @@ pub(super) const NETWORKS: &[Row] = rows![
         .computes(windows::pools::max_pool)
         .converts("ReduceMax", "floats: NaN", |cx| windows::to_openvino::global_pool(cx, "ReduceMax")),
     onnx("GridSample", Formula)
+        .allows(Allowed::Interpolated)
         .words(&[words::GRID_MODE, words::GRID_PADDING])
         .sampled_before(20, images::lowered::grid_sample)
         .works(Work::GridSample)
@@ -156,6 +165,7 @@ pub(super) const NETWORKS: &[Row] = rows![
             images::to_openvino::grid_sample,
         ),
     onnx("GroupNormalization", Order)
+        .allows(Allowed::Steps)
         .composed_before(21, normalization::lowered::group_normalization)
         .zeros(ZeroSigns::OfAll)
         .bias(2)
@@ -171,6 +181,7 @@ pub(super) const NETWORKS: &[Row] = rows![
         .eval(normalization::softmax::hardmax)
         .lower(normalization::lowered::hardmax),
     onnx("InstanceNormalization", Order)
+        .allows(Allowed::Unknown)
         .zeros(ZeroSigns::OfAll)
         .bias(2)
         .works(Work::EachInput(Each::arithmetic(7)))
@@ -178,12 +189,14 @@ pub(super) const NETWORKS: &[Row] = rows![
         .computes(normalization::eval::group)
         .converts("MVN, Multiply, Add", "rounding", normalization::to_openvino::instance_normalization),
     onnx("LRN", Formula)
+        .allows(Allowed::Sums(Magnitudes::steps(40)))
         .zeros(ZeroSigns::OfFirst)
         .works(Work::LocalResponse)
         .infer(normalization::infer::lrn)
         .computes(normalization::eval::lrn)
         .converts("LRN, Multiply", "rounding", normalization::to_openvino::local_response),
     onnx("LSTM", Order)
+        .allows(Allowed::Unknown)
         .words(&[words::DIRECTION, words::GATES])
         .weights(&[1, 2])
         .zeros(ZeroSigns::OfFirst)
@@ -194,6 +207,7 @@ pub(super) const NETWORKS: &[Row] = rows![
             recurrent::to_openvino::recurrent(cx, recurrent::to_openvino::Network::Lstm)
         }),
     onnx("LayerNormalization", Order)
+        .allows(Allowed::Steps)
         .composed_before(17, normalization::lowered::layer_normalization)
         .zeros(ZeroSigns::OfAll)
         .bias(2)
@@ -203,11 +217,13 @@ pub(super) const NETWORKS: &[Row] = rows![
         .computes(normalization::eval::layer)
         .converts("MVN, Multiply, Add", "rounding", normalization::to_openvino::layer_normalization),
     onnx("LinearAttention", Order)
+        .allows(Allowed::Unknown)
         .words(&[words::UPDATE_RULE])
         .works(Work::LinearAttention)
         .infer(attention::infer::linear_attention)
         .computes(attention::eval::linear),
     onnx("LogSoftmax", Formula)
+        .allows(Allowed::LogSoftmax)
         .before(13, |l| normalization::lowered::softmax(l, "LogSoftmax"))
         .zeros(ZeroSigns::OfFirst)
         .axis(-1)
@@ -216,12 +232,14 @@ pub(super) const NETWORKS: &[Row] = rows![
         .eval(normalization::softmax::log_softmax)
         .converts("LogSoftmax", "rounding", |cx| normalization::to_openvino::softmax(cx, "LogSoftmax")),
     onnx("LpNormalization", Order)
+        .allows(Allowed::Sums(Magnitudes::steps(8)))
         .numbers(&[numbers::NORM_ORDER])
         .works(Work::EachInput(Each::arithmetic(3)))
         .infer(normalization::infer::along)
         .computes(normalization::eval::lp)
         .lower(normalization::lowered::lp_normalization),
     onnx("LpPool", Order)
+        .allows(Allowed::Sums(Magnitudes::steps(40)))
         .numbers(&[numbers::WINDOW_PADS])
         .words(&[words::AUTO_PAD])
         .works(Work::Window(Each::arithmetic(1)))
@@ -247,11 +265,13 @@ pub(super) const NETWORKS: &[Row] = rows![
         .infer(windows::infer::max_unpool)
         .computes(windows::pools::max_unpool),
     onnx("MeanVarianceNormalization", Order)
+        .allows(Allowed::Unknown)
         .works(Work::EachInput(Each::arithmetic(5)))
         .infer(normalization::infer::mean_variance)
         .computes(normalization::eval::mean_variance)
         .converts("MVN", "rounding", normalization::to_openvino::mean_variance),
     onnx("NegativeLogLikelihoodLoss", Order)
+        .allows(Allowed::Steps)
         .words(&[words::LOSS])
         .infer(losses::infer::loss)
         .computes(losses::eval::loss)
@@ -264,6 +284,7 @@ pub(super) const NETWORKS: &[Row] = rows![
         .computes(elementwise::activations::p_relu)
         .converts("PReLU; with other slopes: Less, Multiply, Select", "", elementwise::to_openvino::p_relu),
     onnx("QLinearConv", Order)
+        .allows(Allowed::Code)
         .numbers(&[numbers::WINDOW_PADS])
         .words(&[words::AUTO_PAD])
         .works(Work::Conv { weight: 3, skip: 1 })
@@ -280,6 +301,7 @@ pub(super) const NETWORKS: &[Row] = rows![
         .computes(quantization::eval::quantize)
         .converts("Divide, Round, Add, Clamp, Convert", "NaN", quantization::to_openvino::quantize),
     onnx("RMSNormalization", Order)
+        .allows(Allowed::Steps)
         .composed_before(23, normalization::lowered::rms_normalization)
         .zeros(ZeroSigns::OfAll)
         .works(Work::EachInput(Each::arithmetic(4)))
@@ -291,6 +313,7 @@ pub(super) const NETWORKS: &[Row] = rows![
             normalization::to_openvino::rms_normalization,
         ),
     onnx("RNN", Order)
+        .allows(Allowed::Unknown)
         .words(&[words::DIRECTION, words::GATES])
         .weights(&[1, 2])
         .zeros(ZeroSigns::OfFirst)
@@ -301,6 +324,7 @@ pub(super) const NETWORKS: &[Row] = rows![
             recurrent::to_openvino::recurrent(cx, recurrent::to_openvino::Network::Rnn)
         }),
     onnx("Resize", Interpolated)
+        .allows(Allowed::Interpolated)
         .sizes(&[3])
         .words(&[words::COORDINATES, words::RATIO_POLICY, words::RESIZE_MODE, words::NEAREST])
         .instead(images::lowered::resize_by_weights)
@@ -317,6 +341,7 @@ pub(super) const NETWORKS: &[Row] = rows![
             images::to_openvino::resize,
         ),
     onnx("RoiAlign", Formula)
+        .allows(Allowed::Interpolated)
         .words(&[words::REGION_COORDINATES, words::REGION_MODE])
         .works(Work::RoiAlign)
         .infer(boxes::infer::roi_align)
@@ -330,6 +355,7 @@ pub(super) const NETWORKS: &[Row] = rows![
         .computes(attention::rotary::rotary)
         .lower(attention::lowered::rotary),
     onnx("Softmax", Formula)
+        .allows(Allowed::Softmax)
         .before(13, |l| normalization::lowered::softmax(l, "Softmax"))
         .zeros(ZeroSigns::Unseen)
         .unsigned()
@@ -353,6 +379,7 @@ pub(super) const NETWORKS: &[Row] = rows![
         .infer(attention::infer::tensor_scatter)
         .computes(attention::eval::tensor_scatter),
     onnx("Upsample", Interpolated)
+        .allows(Allowed::Interpolated)
         .words(&[words::RESIZE_MODE])
         .works(Work::Resize)
         .infer(images::infer::upsample)

@@ -1,5 +1,6 @@
 //! The operators of ONNX's own domain, but for those of elements and networks.
 
+use crate::allowed::{Allowed, Magnitudes};
 use crate::numbers;
 use crate::rounding::Rounding::{Chosen, Exact, Formula, Ieee, Moved, Open, Order};
 use crate::row::{Checked, Reduces, Role, Row, Sequence, ZeroSigns, onnx};
@@ -67,12 +68,14 @@ pub(super) const ONNX: &[Row] = rows![
         .eval(generate::eval::constant_of_shape)
         .converts("Broadcast", "", layout::to_openvino::constant_of_shape),
     onnx("CumProd", Order)
+        .allows(Allowed::Scan)
         .scalars(&[1])
         .works(Work::EachInput(Each::arithmetic(1)))
         .infer(elementwise::infer::cumulative)
         .eval(reduction::eval::cum_sum)
         .lower(reduction::lowered::cum_prod),
     onnx("CumSum", Order)
+        .allows(Allowed::Scan)
         .scalars(&[1])
         .checked(Checked::Sum)
         .zeros(ZeroSigns::OfFirst)
@@ -81,6 +84,7 @@ pub(super) const ONNX: &[Row] = rows![
         .eval(reduction::eval::cum_sum)
         .converts("CumSum", "floats: rounding", reduction::to_openvino::cum_sum),
     onnx("DFT", Order)
+        .allows(Allowed::Unknown)
         .scalars(&[1, 2])
         .composed_before(17, signal::lowered::dft)
         .works(Work::Fourier)
@@ -95,6 +99,7 @@ pub(super) const ONNX: &[Row] = rows![
         .computes(layout::rearrange::depth_to_space)
         .converts("DepthToSpace", "", |cx| layout::to_openvino::blocks(cx, "DepthToSpace")),
     onnx("Det", Order)
+        .allows(Allowed::Unknown)
         .works(Work::Elimination { parts: 3 })
         .infer(matmul::infer::det)
         .computes(matmul::elimination::det)
@@ -173,6 +178,7 @@ pub(super) const ONNX: &[Row] = rows![
         .converts("Convert to the same type", "", elementwise::to_openvino::identity)
         .role(Role::Copy),
     onnx("If", Moved)
+        .allows(Allowed::Unknown)
         .works(Work::Graphs)
         .infer(control_flow::infer::branch)
         .build(control_flow::eval::IfOp::build)
@@ -183,6 +189,7 @@ pub(super) const ONNX: &[Row] = rows![
         .works(Work::Open("the contents of images decide the number of operations"))
         .infer(images::infer::image_decoder),
     onnx("Loop", Moved)
+        .allows(Allowed::Unknown)
         .sizes(&[0])
         .works(Work::Graphs)
         .infer(control_flow::infer::repeat)
@@ -245,6 +252,7 @@ pub(super) const ONNX: &[Row] = rows![
         .converts("Pad; wrapped: Gather", "", layout::to_openvino::pad)
         .role(Role::Pad),
     onnx("QLinearMatMul", Order)
+        .allows(Allowed::Code)
         .works(Work::MatMul)
         .infer(matmul::infer::q_linear_mat_mul)
         .computes(quantization::eval::q_linear_mat_mul)
@@ -297,6 +305,7 @@ pub(super) const ONNX: &[Row] = rows![
         .eval(reduction::eval::reduce)
         .converts("ReduceL1, Abs", "floats: rounding", reduction::to_openvino::reduce_l1),
     onnx("ReduceL2", Order)
+        .allows(Allowed::Sums(Magnitudes::steps(8)))
         .lists(&[1])
         .zeros(ZeroSigns::OfFirst)
         .unsigned()
@@ -401,6 +410,7 @@ pub(super) const ONNX: &[Row] = rows![
         .computes(layout::rearrange::reverse_sequence)
         .converts("ReverseSequence", "", layout::to_openvino::reverse_sequence),
     onnx("STFT", Order)
+        .allows(Allowed::Unknown)
         .scalars(&[1, 3])
         .composed_before(17, signal::lowered::stft)
         .works(Work::FourierOfFrames)
@@ -408,6 +418,7 @@ pub(super) const ONNX: &[Row] = rows![
         .computes(signal::eval::stft)
         .converts("STFT", "rounding", signal::to_openvino::stft),
     onnx("Scan", Moved)
+        .allows(Allowed::Unknown)
         .numbers(&[numbers::SCAN_DIRECTIONS])
         .works(Work::Graphs)
         .infer(control_flow::infer::scan)

@@ -1,5 +1,6 @@
 //! The operators of OpenVINO, but for those of elements and networks.
 
+use crate::allowed::Allowed;
 use crate::dialects::elimination as eliminated;
 use crate::elementwise::types;
 use crate::indexing::rows;
@@ -43,15 +44,16 @@ pub(super) const OPENVINO: &[Row] = rows![
         .role(Role::Join),
     openvino("ConvertPromoteTypes", Lowered).works(Work::None).lowers(types::promote),
     openvino("CumSum", Order)
+        .allows(Allowed::Scan)
         .works(Work::EachInput(Each::arithmetic(1)))
         .infer(elementwise::infer::cumulative)
         .eval(reduction::eval::cum_sum)
         .becomes("CumSum", "floats: rounding", reduction::to_onnx::cum_sum),
-    openvino("DFT", Order).works(Work::Fourier).infer(signal::openvino::transformed).becomes(
-        "DFT, Shape, Gather, Equal, Where",
-        "rounding",
-        signal::to_onnx::dft,
-    ),
+    openvino("DFT", Order)
+        .allows(Allowed::Unknown)
+        .works(Work::Fourier)
+        .infer(signal::openvino::transformed)
+        .becomes("DFT, Shape, Gather, Equal, Where", "rounding", signal::to_onnx::dft,),
     openvino("Einsum", Order).works(Work::Einsum).infer(matmul::infer::einsum).becomes(
         "Einsum",
         "floats: rounding",
@@ -105,29 +107,32 @@ pub(super) const OPENVINO: &[Row] = rows![
         .build(layout::identity::Identity::build)
         .becomes("Identity", "", |l| l.unary("Identity"))
         .role(Role::Copy),
-    openvino("IDFT", Order).works(Work::Fourier).infer(signal::openvino::transformed).becomes(
-        "DFT, Shape, Gather, Equal, Where",
-        "rounding",
-        signal::to_onnx::dft,
-    ),
+    openvino("IDFT", Order)
+        .allows(Allowed::Unknown)
+        .works(Work::Fourier)
+        .infer(signal::openvino::transformed)
+        .becomes("DFT, Shape, Gather, Equal, Where", "rounding", signal::to_onnx::dft,),
     openvino("If", Moved)
+        .allows(Allowed::Unknown)
         .works(Work::Graphs)
         .infer(control_flow::openvino::branch)
         .build(control_flow::openvino::PortedIf::build)
         .converts("If", "", control_flow::to_onnx::branch)
         .role(Role::If),
     openvino("Inverse", Order)
+        .allows(Allowed::Unknown)
         .works(Work::Elimination { parts: 1 })
         .infer(matmul::elimination::square)
         .computes(matmul::elimination::inverse)
         .lower(eliminated::inverse)
         .becomes(eliminated::WRITTEN, "rounding", |l| eliminated::rounded(l, eliminated::inverse)),
-    openvino("IRDFT", Order).works(Work::Fourier).infer(signal::openvino::transformed).becomes(
-        "DFT, Shape, Gather, Equal, Where",
-        "rounding",
-        signal::to_onnx::dft,
-    ),
+    openvino("IRDFT", Order)
+        .allows(Allowed::Unknown)
+        .works(Work::Fourier)
+        .infer(signal::openvino::transformed)
+        .becomes("DFT, Shape, Gather, Equal, Where", "rounding", signal::to_onnx::dft,),
     openvino("Loop", Moved)
+        .allows(Allowed::Unknown)
         .works(Work::Graphs)
         .infer(control_flow::openvino::repeat)
         .build(control_flow::openvino::Repeat::build)
@@ -181,11 +186,11 @@ pub(super) const OPENVINO: &[Row] = rows![
             "floats: rounding, and with it perhaps the number of elements; uint64: 2^63 or more",
             layout::to_onnx::range,
         ),
-    openvino("RDFT", Order).works(Work::Fourier).infer(signal::openvino::transformed).becomes(
-        "DFT, Shape, Gather, Equal, Where",
-        "rounding",
-        signal::to_onnx::dft,
-    ),
+    openvino("RDFT", Order)
+        .allows(Allowed::Unknown)
+        .works(Work::Fourier)
+        .infer(signal::openvino::transformed)
+        .becomes("DFT, Shape, Gather, Equal, Where", "rounding", signal::to_onnx::dft,),
     openvino("ReduceL1", Order)
         .works(Work::EachInput(Each::arithmetic(1)))
         .infer(reduction::infer::reduce)
@@ -342,6 +347,7 @@ pub(super) const OPENVINO: &[Row] = rows![
         )
         .role(Role::View),
     openvino("STFT", Order)
+        .allows(Allowed::Unknown)
         .works(Work::FourierOfFrames)
         .infer(signal::openvino::windows_transformed)
         .becomes("STFT", "rounding", signal::to_onnx::stft),
@@ -352,6 +358,7 @@ pub(super) const OPENVINO: &[Row] = rows![
         .becomes("Slice, Gather, Unsqueeze", "", indexing::to_onnx::strided_slice)
         .role(Role::Slice),
     openvino("TensorIterator", Moved)
+        .allows(Allowed::Unknown)
         .works(Work::Graphs)
         .infer(control_flow::openvino::repeat)
         .build(control_flow::openvino::Repeat::build)

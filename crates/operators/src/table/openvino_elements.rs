@@ -2,6 +2,7 @@
 
 use gradus_kernels::Function;
 
+use crate::allowed::Allowed;
 use crate::dialects::special;
 use crate::elementwise;
 use crate::operation::Operation;
@@ -141,6 +142,7 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = rows![
             elementwise::to_onnx::divide,
         ),
     openvino("Elu", Formula)
+        .allows(Allowed::OF_ONE)
         .elementwise()
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
         .infer(elementwise::infer::same)
@@ -190,6 +192,7 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = rows![
             elementwise::to_onnx::floor_mod,
         ),
     openvino("Gelu", Formula)
+        .allows(Allowed::OF_ELEMENT)
         .words(&[words::GELU_MODE])
         .elementwise()
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
@@ -209,16 +212,19 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = rows![
         .build(elementwise::openvino::both)
         .becomes("GreaterOrEqual", "", |l| elementwise::to_onnx::binary(l, "GreaterOrEqual")),
     openvino("HSigmoid", Formula)
+        .allows(Allowed::OF_ONE)
         .elementwise()
         .works(Work::EachOutput(Each::COMPARISON))
         .infer(elementwise::infer::same)
         .becomes("Add, Clip, Div", "rounding", elementwise::to_onnx::h_sigmoid),
     openvino("HSwish", Formula)
+        .allows(Allowed::OF_ELEMENT)
         .elementwise()
         .works(Work::EachOutput(Each::COMPARISON))
         .infer(elementwise::infer::same)
         .becomes("HardSwish", "rounding", |l| l.function("HardSwish")),
     openvino("HardSigmoid", Formula)
+        .allows(Allowed::OF_ONE)
         .elementwise()
         .works(Work::EachOutput(Each::COMPARISON))
         .infer(elementwise::infer::same)
@@ -307,6 +313,7 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = rows![
         .build(elementwise::openvino::both)
         .becomes("Min", "floats: NaN", |l| elementwise::to_onnx::chosen(l, "Min")),
     openvino("Mish", Formula)
+        .allows(Allowed::OF_ELEMENT)
         .elementwise()
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
         .infer(elementwise::infer::same)
@@ -374,11 +381,13 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = rows![
         .eval(elementwise::select::select)
         .becomes("Where", "", elementwise::to_onnx::select),
     openvino("Selu", Formula)
+        .allows(Allowed::OF_ONE)
         .elementwise()
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
         .infer(elementwise::infer::same)
         .becomes("Selu", "rounding", |l| elementwise::to_onnx::with_numbers(l, "Selu", ["alpha", "gamma"])),
     openvino("Sigmoid", Formula)
+        .allows(Allowed::OF_ONE)
         .same_as("Sigmoid")
         .infer(elementwise::infer::same)
         .real(Function::Sigmoid)
@@ -401,6 +410,7 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = rows![
         .build(elementwise::openvino::floats)
         .becomes("Sinh", "rounding", |l| l.function("Sinh")),
     openvino("SoftPlus", Formula)
+        .allows(Allowed::OF_ONE)
         .elementwise()
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
         .infer(elementwise::infer::same)
@@ -440,6 +450,7 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = rows![
         .build(elementwise::openvino::both)
         .becomes("Sub", "", |l| elementwise::to_onnx::binary(l, "Sub")),
     openvino("Swish", Formula)
+        .allows(Allowed::OF_ELEMENT)
         .elementwise()
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
         .infer(elementwise::infer::same)

@@ -1,5 +1,6 @@
 //! The operators of OpenVINO that networks are made of.
 
+use crate::allowed::Allowed;
 use crate::boxes::{detection_output, features, multiclass, priors, proposals, samples};
 use crate::images::{colors, yolo};
 use crate::rounding::Rounding::{Chosen, Formula, Interpolated, Lowered, Moved, Open, Order};
@@ -31,6 +32,7 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = rows![
         .infer(normalization::openvino::batch_norm)
         .becomes("BatchNormalization", "rounding", normalization::to_onnx::batch_normalization),
     openvino("BinaryConvolution", Order)
+        .allows(Allowed::Unknown)
         .words(&[words::PADS, words::BINARY])
         .numbers(numbers::WINDOWS)
         .works(Work::Conv { weight: 1, skip: 1 })
@@ -73,6 +75,7 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = rows![
         .infer(windows::openvino::convolution_backprop_data)
         .becomes("ConvTranspose, Slice", "rounding", |l| windows::to_onnx::conv_transpose(l, false)),
     openvino("DeformableConvolution", Order)
+        .allows(Allowed::Unknown)
         .words(&[words::PADS])
         .numbers(numbers::WINDOWS)
         .works(Work::DeformConv { weight: 2 })
@@ -103,15 +106,18 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = rows![
         .infer(elementwise::infer::broadcast)
         .becomes("Min, Max, Round, Mul, Add", "rounding", quantization::to_onnx::fake_quantize),
     openvino("GRN", Order)
+        .allows(Allowed::Unknown)
         .works(Work::EachInput(Each::arithmetic(3)))
         .infer(elementwise::infer::same)
         .becomes("Mul, ReduceSum, Sqrt, Div", "rounding", normalization::to_onnx::global_response),
     openvino("GRUCell", Order)
+        .allows(Allowed::Unknown)
         .words(&[words::GATES_OF_CELL])
         .works(Work::Recurrent { weight: 2 })
         .infer(recurrent::openvino::lstm_cell)
         .becomes("GRU", "rounding", |l| recurrent::to_onnx::cell(l, recurrent::to_openvino::Network::Gru)),
     openvino("GRUSequence", Order)
+        .allows(Allowed::Unknown)
         .words(&[words::DIRECTION, words::GATES_OF_CELL])
         .works(Work::Recurrent { weight: 3 })
         .infer(recurrent::openvino::sequence)
@@ -139,6 +145,7 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = rows![
         .infer(windows::openvino::group_convolution_backprop_data)
         .becomes("Reshape, ConvTranspose, Slice", "rounding", |l| windows::to_onnx::conv_transpose(l, true)),
     openvino("GroupNormalization", Order)
+        .allows(Allowed::Unknown)
         .works(Work::EachInput(Each::arithmetic(7)))
         .infer(elementwise::infer::same)
         .becomes("GroupNormalization", "rounding", normalization::to_onnx::group_normalization),
@@ -161,11 +168,13 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = rows![
         normalization::to_onnx::local_response,
     ),
     openvino("LSTMCell", Order)
+        .allows(Allowed::Unknown)
         .words(&[words::GATES_OF_CELL, words::WEIGHTS])
         .works(Work::Recurrent { weight: 3 })
         .infer(recurrent::openvino::lstm_cell)
         .becomes("LSTM", "rounding", |l| recurrent::to_onnx::cell(l, recurrent::to_openvino::Network::Lstm)),
     openvino("LSTMSequence", Order)
+        .allows(Allowed::Unknown)
         .words(&[words::DIRECTION, words::GATES_OF_CELL])
         .works(Work::Recurrent { weight: 4 })
         .infer(recurrent::openvino::sequence)
@@ -177,6 +186,7 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = rows![
         .infer(elementwise::infer::same)
         .becomes("LogSoftmax", "rounding", |l| normalization::to_onnx::softmax(l, "LogSoftmax")),
     openvino("MVN", Order)
+        .allows(Allowed::Unknown)
         .words(&[words::EPS_ROOT])
         .works(Work::EachInput(Each::arithmetic(5)))
         .infer(elementwise::infer::same)
@@ -212,6 +222,7 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = rows![
             boxes::to_onnx::non_max_suppression,
         ),
     openvino("NormalizeL2", Order)
+        .allows(Allowed::Unknown)
         .words(&[words::EPS])
         .works(Work::EachInput(Each::arithmetic(3)))
         .infer(elementwise::infer::same)
@@ -221,11 +232,13 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = rows![
     openvino("PriorBoxClustered", Lowered).lowers(priors::prior_box_clustered),
     openvino("Proposal", Lowered).lowers(proposals::proposal),
     openvino("RNNCell", Order)
+        .allows(Allowed::Unknown)
         .words(&[words::GATES_OF_CELL])
         .works(Work::Recurrent { weight: 2 })
         .infer(recurrent::openvino::lstm_cell)
         .becomes("RNN", "rounding", |l| recurrent::to_onnx::cell(l, recurrent::to_openvino::Network::Rnn)),
     openvino("RNNSequence", Order)
+        .allows(Allowed::Unknown)
         .words(&[words::DIRECTION, words::GATES_OF_CELL])
         .works(Work::Recurrent { weight: 3 })
         .infer(recurrent::openvino::sequence)

@@ -1,5 +1,6 @@
 //! The operators of ONNX on sequences and optionals.
 
+use crate::allowed::Allowed;
 use crate::rounding::Rounding::Moved;
 use crate::row::{Row, onnx};
 use crate::work::Work;
@@ -64,6 +65,7 @@ pub(super) const SEQUENCES: &[Row] = rows![
         .eval(sequence::eval::sequence_length)
         .converts("a constant; of slices: ShapeOf, Slice", "", sequence::to_openvino::length),
     onnx("SequenceMap", Moved)
+        .allows(Allowed::Unknown)
         .works(Work::Graphs)
         .infer(control_flow::infer::sequence_map)
         .build(control_flow::eval::SequenceMap::build)

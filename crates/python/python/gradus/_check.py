@@ -141,10 +141,32 @@ class NodeCheck:
     Attributes:
         node: the node in words, with its operator.
         value: the comparison of the value.
+        label: `"exact"` for equal bits; `"rounding"` for errors that the
+            arithmetic of the type allows, whatever order a program adds in;
+            `"beyond"` for a larger error; `"unbounded"` where no bound is
+            known.
+        ratio: the largest error, divided by the error that is allowed.
+        pattern: the cause of errors beyond the bound, if their pattern tells
+            it: `"bfloat16"`, `"tf32"`, `"float16"`, `"flushed subnormals"`,
+            `"not finite"` or `"other type"`.
+        worst: the element of the largest ratio: its index in row-major
+            order, the exact element, that of the runtime, and the error that
+            is allowed.
     """
 
     node: str
     value: OutputCheck
+    label: str
+    ratio: float
+    pattern: str | None
+    worst: tuple[int, str, str, float] | None
+
+
+def _judged(node: NodeCheck) -> list[Any]:
+    label = f"{node.label}: {node.pattern}" if node.pattern else node.label
+    ratio = None if node.label == "unbounded" else f"{node.ratio:.2g}"
+    worst = "{}: {} for {}".format(node.worst[0], node.worst[2], node.worst[1]) if node.worst else None
+    return [node.node, label, ratio, node.value.differing, node.value.ulps, worst]
 
 
 @dataclass(frozen=True)
@@ -156,10 +178,13 @@ class RuntimeReport:
     Attributes:
         runs: the number of runs that were compared.
         outputs: the outputs in the order of the first model.
-        nodes: the values that nodes compute, the largest difference first.
+        nodes: the values that nodes compute, those beyond their bound first,
+            each label by the largest ratio.
         hidden: why the runtime did not show these values, if a run did not.
         refused: the error of the last run that the runtime refused, and
             that was not compared.
+        first_beyond: the first node beyond its bound, in words, and the name
+            of its value.
     """
 
     runs: int
@@ -167,13 +192,16 @@ class RuntimeReport:
     nodes: list[NodeCheck]
     hidden: str | None
     refused: str | None
+    first_beyond: tuple[str, str] | None = None
 
     def __bool__(self) -> bool:
         return all(output.differing == 0 and output.types is None for output in self.outputs)
 
     def _repr_html_(self) -> str:
-        nodes = [(node.node, node.value) for node in self.nodes if node.value.differing or node.value.types]
+        different = [node for node in self.nodes if node.label != "exact"]
         outputs = _outputs("output", ((output.name, output) for output in self.outputs), f"{self.runs} runs")
-        caption = f"{len(nodes)} of {len(self.nodes)} values of nodes differ"
-        errors = [text for text in (self.hidden, self.refused) if text]
-        return outputs + _outputs("node alone", nodes, caption, 20) + _html.notes(errors)
+        heads = ["node alone", "label", "error/bound", "differ", "largest, in ulp", "worst element"]
+        caption = f"{len(different)} of {len(self.nodes)} values of nodes differ"
+        table = _html.table(heads, [_judged(node) for node in different], caption, 20)
+        first = "first beyond its bound: {}, value {}".format(*self.first_beyond) if self.first_beyond else None
+        return outputs + table + _html.notes([text for text in (first, self.hidden, self.refused) if text])

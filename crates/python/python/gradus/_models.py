@@ -819,7 +819,7 @@ class Model:
             (True, 5)
         """
         report = self._native._check(
-            other._native, _sizes(dims, shapes), dict(values or {}), runs, seed, None, prove
+            other._native, _sizes(dims, shapes), dict(values or {}), runs, seed, None, prove, None
         )
         report["outputs"] = [OutputCheck(*output) for output in report["outputs"]]
         return CheckReport(**report)
@@ -948,6 +948,7 @@ class Model:
         values: Mapping[str, Any] | None = None,
         runs: int = 5,
         seed: int = 1,
+        save_case: str | os.PathLike[str] | None = None,
     ) -> RuntimeReport:
         """Runs a model in a runtime, and compares outputs and each node's results.
 
@@ -967,10 +968,13 @@ class Model:
             values: inputs by name that are the same in all runs.
             runs: the number of runs that are compared.
             seed: the seed of the random inputs.
+            save_case: a folder for the first node beyond its bound:
+                `model.onnx`, and its failing inputs as `inputs.npz`.
 
         Returns:
             A report, which is true if no output differs; its nodes are sorted
-            by their difference, the largest first.
+            by their label and by their error, relative to the bound, the
+            worst first.
 
         Raises:
             UnsupportedError: if the runtime is not installed or does not run
@@ -988,10 +992,10 @@ class Model:
             raise UsageError.mismatch("the runtime", f'"{runtime}"', " or ".join((*RUNTIMES, "cmd:COMMAND")))
         second = (other or self)._native
         report = self._native._check(
-            second, _sizes(dims, shapes), dict(values or {}), runs, seed, runtime, False
+            second, _sizes(dims, shapes), dict(values or {}), runs, seed, runtime, False, save_case
         )
         report["outputs"] = [OutputCheck(*output) for output in report["outputs"]]
-        report["nodes"] = [NodeCheck(node, OutputCheck(*value)) for node, value in report["nodes"]]
+        report["nodes"] = [NodeCheck(node, OutputCheck(*value), *rest) for node, value, *rest in report["nodes"]]
         return RuntimeReport(**report)
 
     def save(self, path: str | os.PathLike[str], *, keep_names: bool = False) -> None:

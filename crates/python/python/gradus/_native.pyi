@@ -941,6 +941,7 @@ class Model:
         seed: int,
         runtime: str | None,
         prove: bool,
+        save_case: str | os.PathLike[str] | None,
     ) -> dict[str, Any]: ...
     def explain(self, name: str) -> str:
         """Explains what is known of a value, from where it comes."""

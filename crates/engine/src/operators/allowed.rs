@@ -1,0 +1,71 @@
+//! How far correct programs may be from the exact result of an operator.
+
+/// The error that the arithmetic of a float type allows an operator, whatever order a program
+/// computes in. Each row of the table tells it, by its rounding where no column does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Allowed {
+    /// No error beyond the one rounding of IEEE 754.
+    Rounded,
+    /// A function of each element: a number of units in the last place of the result, and of the
+    /// terms that it is composed of.
+    Ulps(u32, Terms),
+    /// A code, or a unit in the last place of what is computed from one.
+    Code,
+    /// Sums of products, whose terms have the magnitudes that the operator gives for the magnitudes
+    /// of its inputs: one rounding for each operation on an element of the output.
+    Sums(Magnitudes),
+    /// Sums or products of all elements of a line up to each.
+    Scan,
+    Softmax,
+    LogSoftmax,
+    /// Weighted sums of elements between which positions lie that are computed as well.
+    Interpolated,
+    /// The errors of the operators of the graph that it is lowered to, propagated from step to step.
+    Steps,
+    /// No bound is known.
+    Unknown,
+}
+
+/// The terms that a function of one element is composed of, where they may be larger than its
+/// result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Terms {
+    /// None is larger.
+    Result,
+    /// Constants near one: `1 - exp(x)`.
+    One,
+    /// Multiples of the element of at most one: `x * (1 + erf(x))`.
+    Element,
+}
+
+/// How the magnitudes of terms follow from those of inputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Magnitudes {
+    /// Roundings besides those of sums.
+    pub steps: u32,
+    /// The input that is subtracted.
+    pub subtracted: Option<usize>,
+    /// The inputs that are no factors of terms, as positions are.
+    pub kept: &'static [usize],
+}
+
+impl Magnitudes {
+    /// Inputs that are all factors, or terms that are added.
+    pub const OF_INPUTS: Magnitudes = Magnitudes { steps: 2, subtracted: None, kept: &[] };
+
+    /// These magnitudes with more roundings.
+    pub const fn steps(steps: u32) -> Magnitudes {
+        Magnitudes { steps, ..Magnitudes::OF_INPUTS }
+    }
+}
+
+impl Allowed {
+    /// The units in the last place that a function of one element may be off.
+    pub const FUNCTION: Allowed = Allowed::Ulps(4, Terms::Result);
+    /// The units in the last place that a power may be off.
+    pub const POWER: Allowed = Allowed::Ulps(16, Terms::Result);
+    /// A function that is composed of constants near one.
+    pub const OF_ONE: Allowed = Allowed::Ulps(4, Terms::One);
+    /// A function that is composed of multiples of the element.
+    pub const OF_ELEMENT: Allowed = Allowed::Ulps(4, Terms::Element);
+}
