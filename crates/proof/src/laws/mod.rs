@@ -1,7 +1,7 @@
 //! Laws: when outputs of an operator are other terms, bit for bit.
 //!
 //! Each law says what it makes equal, of which operators, and why it holds. None is a rule of
-//! folding; `crates/gradus/tests/fold/prove.rs` holds those of elements against runs on all numbers
+//! folding; `crates/gradus/tests/fold/laws.rs` holds those of elements against runs on all numbers
 //! of 16 bits.
 
 mod choices;
