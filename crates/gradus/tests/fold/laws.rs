@@ -132,6 +132,8 @@ const PAIRS: &[(&str, &str, &str, bool)] = &[
     ("x: float32[n, m]", "y = Shape(x)", "t = Transpose(x); y = Shape(t)", false),
     ("x: int64[n]", "t = Cast(x, to=6); y = Cast(t, to=7)", "y = Identity(x)", false),
     ("x: int64[n]", "t = Cast(x, to=11); y = Cast(t, to=7)", "y = Identity(x)", false),
+    ("x: int8[n]", "t = Cast(x, to=1); y = Cast(t, to=7)", "y = Cast(x, to=7)", true),
+    ("x: int8[n]", "t = Cast(x, to=1); y = Cast(t, to=2)", "y = Cast(x, to=2)", false),
     ("x: float32[n, m]", "y = RandomNormalLike(x)", "y = RandomNormalLike(x)", false),
     ("x: float32[n, m]; c: bool[n, m]", "y = Where(c, x, x)", "d = Not(c); y = Where(d, x, x)", true),
     (
