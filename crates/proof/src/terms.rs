@@ -11,7 +11,7 @@ use gradus_engine::fact::{Dims, Elements, Fact, TensorFact};
 use gradus_engine::infer::{Inference, SubgraphFacts};
 use gradus_engine::normalize::{Form, former_inputs};
 use gradus_engine::operators::registry;
-use gradus_engine::operators::{Chance, Rounding, Row};
+use gradus_engine::operators::{Chance, Checked, Rounding, Row};
 use gradus_engine::source::Source;
 
 use crate::UpTo;
@@ -34,6 +34,8 @@ pub struct Terms<'m> {
     pub computed: usize,
     /// Terms that are the same but for signs of zeros.
     pub signless: HashMap<TermId, TermId>,
+    /// Outputs of calls that laws did not look at.
+    pub formed: HashSet<TermId>,
     /// Values whose elements have symbols of their own, by these.
     made: HashMap<(Dims, Info), TermId>,
     /// Expressions whose symbols were met.
@@ -93,6 +95,7 @@ impl<'m> Terms<'m> {
             up_to,
             computed: 0,
             signless: HashMap::default(),
+            formed: HashSet::default(),
             made: HashMap::default(),
             met: HashSet::default(),
             symbols_met: HashSet::default(),
@@ -146,6 +149,8 @@ impl<'m> Terms<'m> {
                 if let Some(id) = id {
                     let term = known[slot].or(terms.get(slot).copied());
                     scope.values[id.index()] = term;
+                    // Nodes come after their arguments: paths without sums with zero are found however long.
+                    term.map(|term| self.signless(term));
                     if let (true, Some(term)) = (makes, term)
                         && let Some(TensorFact { elements: Elements::Integers(all), .. }) =
                             scope.facts[id.index()].as_tensor()
@@ -189,7 +194,8 @@ impl<'m> Terms<'m> {
         let exact = |row: &Row| {
             let whole = |id: &ValueId| scope.facts[id.index()].dtype().is_some_and(is_whole);
             let of_integers = node.inputs.iter().flatten().all(whole)
-                && row.rounding() != Rounding::Open
+                // Remainders are open of floats, and of divisors that a run refuses.
+                && (row.rounding() != Rounding::Open || row.checked == Some(Checked::Remainder))
                 && row.chance == Chance::No;
             row.is_exact(node) || of_integers || node.graphs().next().is_some()
         };

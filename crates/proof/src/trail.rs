@@ -76,16 +76,6 @@ struct Step<'a> {
     gives: Vec<(TermId, String, String)>,
 }
 
-/// How a call is worked on.
-enum Next {
-    /// By all laws, until one gives terms; the number of the line.
-    Searched(usize),
-    /// By these laws alone.
-    Replayed(usize, Vec<&'static Law>),
-    /// By none.
-    Plain,
-}
-
 impl Trail {
     /// Notes the steps.
     pub fn noted() -> Trail {
@@ -200,29 +190,28 @@ impl Trail {
         }
     }
 
-    fn next(&mut self, call: &Call, up_to: UpTo) -> Next {
+    /// The line of a call, and the laws to try: all that look at it, or those that the certificate
+    /// names. Nothing if no line is about it.
+    fn next(&mut self, call: &Call, up_to: UpTo) -> Option<(usize, Vec<&'static Law>)> {
         let number = self.calls;
         self.calls += 1;
         match &mut self.mode {
-            Mode::Off => Next::Plain,
+            Mode::Off => None,
             Mode::Noted(lines) => {
                 lines.push(String::new());
-                Next::Searched(lines.len() - 1)
+                Some((lines.len() - 1, laws::of(call, up_to).collect()))
             }
-            Mode::Replayed(reader) => match reader.lines.get(reader.at) {
-                Some((_, Some(plan))) if plan.call == number && reader.refused.is_none() => {
-                    let laws = laws::named(call, up_to, &plan.laws);
-                    let at = reader.at;
-                    reader.at += 1;
-                    let Some(laws) = laws else {
-                        let wanted = format!("laws of {}, in their order", call.operator.name);
-                        reader.refuse(at, &wanted);
-                        return Next::Plain;
-                    };
-                    Next::Replayed(at, laws)
+            Mode::Replayed(reader) => {
+                let (_, plan) = reader.lines.get(reader.at)?;
+                let plan = plan.as_ref().filter(|plan| plan.call == number && reader.refused.is_none())?;
+                let laws = laws::named(call, up_to, &plan.laws);
+                let at = reader.at;
+                reader.at += 1;
+                if laws.is_none() {
+                    reader.refuse(at, &format!("laws of {}, in their order", call.operator.name));
                 }
-                _ => Next::Plain,
-            },
+                Some((at, laws?))
+            }
         }
     }
 
@@ -313,25 +302,19 @@ impl Terms<'_> {
     /// The terms of the outputs of a call, whose steps are noted or replayed.
     pub fn traced(&mut self, mut call: Call) -> Vec<TermId> {
         let number = self.trail.calls();
-        let (at, laws, is_searched) = match self.trail.next(&call, self.up_to) {
-            Next::Searched(at) => (at, laws::of(&call, self.up_to).collect(), true),
-            Next::Replayed(at, laws) => (at, laws, false),
-            Next::Plain => return self.plain(call),
-        };
+        let Some((at, laws)) = self.trail.next(&call, self.up_to) else { return self.plain(call) };
         let before = call.clone();
         let (mut used, mut found) = (Vec::new(), None);
         for law in laws {
             if found.is_some() {
-                if !is_searched {
-                    self.trail.refuse(at, "a step that ends with the first law that gives terms");
-                }
+                self.trail.refuse(at, "a step that ends with the first law that gives terms");
                 break;
             }
             let (terms, changed) = self.one(law, &mut call);
             found = terms;
             if changed {
                 used.push(law.name);
-            } else if !is_searched {
+            } else {
                 self.trail.refuse(at, "laws whose conditions hold");
             }
         }

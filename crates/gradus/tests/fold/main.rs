@@ -10,6 +10,7 @@ mod common {
 mod certificates;
 mod exact;
 mod functions;
+mod laws;
 mod loops;
 mod models;
 mod openvino;
@@ -17,3 +18,4 @@ mod prove;
 mod proved;
 mod rules;
 mod sets;
+mod variants;

@@ -78,10 +78,10 @@ fn element(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     }
     let all = terms.arguments_of(x, "SequenceConstruct")?.to_vec();
     if call.is("ConcatFromSequence") {
-        if attributes::int(call.attributes(), "new_axis").unwrap_or(0) != 0 {
+        if call.int("new_axis", 0) != 0 {
             return None;
         }
-        attributes::set(call.attributes_mut(), "new_axis", None);
+        call.drop(&["new_axis"]);
         std::sync::Arc::make_mut(&mut call.operator).name = "Concat".into();
         let info = call.infos.first()?.clone();
         return Some(vec![terms.only(call, all, info)?]);
@@ -141,7 +141,7 @@ pub(super) fn axis(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>
     let listed = AXES.iter().find(|(names, _)| names.contains(&call.name()));
     let default = call.row.axis.or(listed.map(|(_, default)| *default))?;
     let rank = terms.table.dims(call.argument(0)?)?.len();
-    let own = attributes::int(call.attributes(), "axis").unwrap_or(default);
+    let own = call.int("axis", default);
     let own = if own < 0 { own.checked_add(i64_of(rank))? } else { own };
     attributes::set(call.attributes_mut(), "axis", Some(ContentKey::Int(own)));
     None
@@ -230,49 +230,38 @@ fn kernel(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     let weight = terms.table.dims(call.argument(1)?)?.get(2..)?.to_vec();
     let is_own = attributes::ints(call.attributes(), "kernel_shape")
         .is_some_and(|own| own.iter().map(|&size| Dim::Known(size)).eq(weight));
-    let valid = ContentKey::Text(bytes::Bytes::from_static(b"VALID"));
-    let is_valid = call.attributes().iter().any(|(name, own)| &**name == "auto_pad" && *own == valid);
-    for (name, stands) in [
-        ("kernel_shape", is_own),
-        ("auto_pad", call.is("Conv") && is_valid),
-        ("pads", call.is("Conv") && is_valid),
-    ] {
-        if stands {
-            attributes::set(call.attributes_mut(), name, None);
-        }
+    if is_own {
+        call.drop(&["kernel_shape"]);
+    }
+    if call.is("Conv") && call.text("auto_pad", "NOTSET") == "VALID" {
+        call.drop(&["auto_pad", "pads"]);
     }
     None
 }
 
 fn resize(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
-    let word = |call: &Call, name: &str| match call.attributes().iter().find(|(own, _)| &**own == name) {
-        Some((_, ContentKey::Text(text))) => Some(text.clone()),
-        _ => None,
-    };
-    let is = |text: Option<bytes::Bytes>, known: &str| text.is_some_and(|text| &*text == known.as_bytes());
-    if !is(word(call, "mode").or_else(|| Some("nearest".into())), "nearest") {
-        attributes::set(call.attributes_mut(), "nearest_mode", None);
+    if call.text("mode", "nearest") != "nearest" {
+        call.drop(&["nearest_mode"]);
     }
-    let crops = is(word(call, "coordinate_transformation_mode"), "tf_crop_and_resize");
+    let crops = call.text("coordinate_transformation_mode", "half_pixel") == "tf_crop_and_resize";
     if !crops {
-        attributes::set(call.attributes_mut(), "extrapolation_value", None);
+        call.drop(&["extrapolation_value"]);
     }
-    let stretches = word(call, "keep_aspect_ratio_policy").is_none_or(|text| &*text == b"stretch");
+    let stretches = call.text("keep_aspect_ratio_policy", "stretch") == "stretch";
     if call.argument(3).is_none() || crops || !stretches {
         return None;
     }
     let dims = call.infos.first()?.dims.clone()?;
     let info = Info { dtype: Some(DType::I64), dims: Some([Dim::Known(i64_of(dims.len()))].into()) };
     call.arguments[3] = Some(terms.table.integers(dims, info));
-    attributes::set(call.attributes_mut(), "axes", None);
+    call.drop(&["axes"]);
     None
 }
 
 fn last_axis(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     let rank = i64_of(terms.table.dims(call.argument(0)?)?.len());
-    let is_older = call.attributes().iter().any(|(name, _)| name.is_empty());
-    if is_older && attributes::int(call.attributes(), "axis") == Some(rank - 1) {
-        attributes::set(call.attributes_mut(), "", None);
+    if attributes::int(call.attributes(), "axis") == Some(rank - 1) {
+        call.drop(&[""]);
     }
     None
 }

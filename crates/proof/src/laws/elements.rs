@@ -1,11 +1,8 @@
 //! Laws of functions of elements.
 
-use gradus_core::convert::Rules;
-use gradus_core::graph::Standard;
-use gradus_core::{DType, Number, Shape, Tensor};
+use gradus_core::{DType, Number};
 use gradus_engine::dim::Dim;
 use gradus_engine::fact::Dims;
-use gradus_engine::operators::{Row, ZeroSigns, registry};
 
 use super::layout::filled;
 use super::{Call, Law, law};
@@ -18,15 +15,15 @@ pub(super) const LAWS: &[Law] = &[
     law(
         "same-cast",
         &["Cast", "CastLike"],
-        "Cast(x) to the type of x = x; of a Cast that keeps every number, the Cast of what that casts",
-        "each number of the first type is one of the second, NaN and -0 too",
+        "Cast(x) to the type of x = x; of a Cast that keeps every number, the Cast of what that casts, but not of integers by floats to integers that have not all of them",
+        "each number of the first type is one of the second, NaN and -0 too; the text wraps integers, and says nothing of floats beyond a type",
         cast,
     ),
     law(
         "neutral",
         &["Add", "And", "Div", "Mul", "Or", "Pow", "Sub"],
-        "x * 1, x / 1, x - 0, x + -0, x ** 1, x And true, x Or false = x, where x has the shape and type of the result",
-        "IEEE 754 rounds none of them; x + 0 is not among them, as -0 + 0 = 0",
+        "x * 1, x / 1, x - 0, x + -0, x ** 1, x And true, x Or false = x, where x has the shape and type of the result; x + 0 = x where no element of x is -0",
+        "IEEE 754 rounds none of them; -0 + 0 = 0",
         neutral,
     ),
     law(
@@ -56,13 +53,6 @@ pub(super) const LAWS: &[Law] = &[
         "f(f(x)) = f(x)",
         "f leaves each of its results",
         idempotent,
-    ),
-    law(
-        "unseen-zeros",
-        &[],
-        "f(x + 0) = f(x) where no result of f depends on signs of zeros, or f adds a constant without -0; also of sums with zero further within, as far as signs of zeros have an effect on signs of zeros alone",
-        "x + 0 is x but for the sign of a zero; a sum with a number that is not -0 is the same for 0 and -0",
-        unseen_zeros,
     ),
     law(
         "commutative",
@@ -112,13 +102,13 @@ fn cast(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     attributes::set(&mut operator.attributes, "to", Some(name));
     let floats8 = |dtype: DType| dtype.is_float() && dtype.bits() <= 8;
     if !floats8(to) && !floats8(from) {
-        attributes::set(&mut operator.attributes, "saturate", None);
-        attributes::set(&mut operator.attributes, "round_mode", None);
+        call.drop(&["saturate", "round_mode"]);
     }
     let inner = terms.arguments_of(x, "Cast")?.first().copied().flatten()?;
     let first = terms.table.dtype(inner)?;
+    let wraps = is_whole(first) && from.is_float() && to.is_integer() && !keeps(first, to);
     // A number as text shows its type.
-    if !keeps(first, from) || to == DType::String {
+    if !keeps(first, from) || wraps || to == DType::String {
         return None;
     }
     let info = call.infos[0].clone();
@@ -126,7 +116,7 @@ fn cast(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
 }
 
 /// Returns true if a term has the type and sizes of an output.
-fn is_like(terms: &Terms<'_>, id: TermId, info: &Info) -> bool {
+pub(super) fn is_like(terms: &Terms<'_>, id: TermId, info: &Info) -> bool {
     let own = terms.table.info(id);
     info.dims.is_some() && own.dims == info.dims && info.dtype.is_some() && own.dtype == info.dtype
 }
@@ -135,37 +125,27 @@ fn neutral(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     let (a, b) = (call.argument(0)?, call.argument(1)?);
     let info = call.infos.first()?;
     let dtype = info.dtype?;
-    let is = |id: TermId, value: f64| match filled(terms, id) {
+    let is = |terms: &Terms<'_>, id: TermId, value: f64| match filled(terms, id) {
         Some(Number::Int(own)) => gradus_core::convert::nearest_f64(Number::Int(own)) == value,
         Some(Number::Float(own)) => own.to_bits() == value.to_bits(),
         _ => false,
     };
-    let whole = is_whole(dtype);
-    let second = match call.name() {
-        "Mul" | "Div" | "Pow" | "And" => is(b, 1.0),
-        "Add" => is(b, if whole { 0.0 } else { -0.0 }),
-        _ => is(b, 0.0),
+    let mut leaves = |x: TermId, other: TermId, is_second: bool| match call.name() {
+        "Mul" | "And" => is(terms, other, 1.0),
+        "Div" | "Pow" => is_second && is(terms, other, 1.0),
+        "Add" if is(terms, other, -0.0) => true,
+        "Add" => is(terms, other, 0.0) && (is_whole(dtype) || terms.has_no_negative_zero(x)),
+        "Or" => is(terms, other, 0.0),
+        _ => is_second && is(terms, other, 0.0),
     };
-    if second && is_like(terms, a, info) {
-        return Some(vec![a]);
-    }
-    let first = match call.name() {
-        "Mul" | "And" => is(a, 1.0),
-        "Add" => is(a, if whole { 0.0 } else { -0.0 }),
-        "Or" => is(a, 0.0),
-        _ => false,
-    };
-    (first && is_like(terms, b, info)).then(|| vec![b])
+    let left = if leaves(a, b, true) { Some(a) } else { leaves(b, a, false).then_some(b) };
+    left.filter(|&x| is_like(terms, x, info)).map(|x| vec![x])
 }
 
 fn reciprocal(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     let (x, info) = (call.argument(0)?, call.infos.first()?.clone());
-    let one =
-        Tensor::from_numbers(info.dtype?, Shape::new([]).ok()?, [Number::Float(1.0)], Rules::IEEE).ok()?;
-    let one = terms.table.tensor(&one);
-    std::sync::Arc::make_mut(&mut call.operator).name = "Div".into();
-    call.row = registry::row(Standard::Onnx, "", "Div")?;
-    Some(vec![terms.only(call, vec![Some(one), Some(x)], info)?])
+    let one = terms.number(info.dtype?, 1.0)?;
+    Some(vec![terms.operation("Div", &[one, x], info)?])
 }
 
 fn truth(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
@@ -183,9 +163,7 @@ fn truth(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     {
         return None;
     }
-    std::sync::Arc::make_mut(&mut call.operator).name = "Cast".into();
-    call.row = registry::row(Standard::Onnx, "", "Cast")?;
-    Some(vec![terms.only(call, vec![Some(x)], info)?])
+    Some(vec![terms.operation("Cast", &[x], info)?])
 }
 
 fn involution(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
@@ -199,159 +177,6 @@ fn idempotent(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     let same = terms.applied(x).is_some_and(|(operator, ..)| *operator == *call.operator);
     same.then(|| vec![x])
 }
-
-fn unseen_zeros(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
-    let mut seen = zeros_of(terms, &call.operator.name, call.row, &call.arguments);
-    let to_whole = call.is("Cast") && call.infos.first()?.dtype.is_some_and(is_whole);
-    if call.row.zeros == ZeroSigns::Unseen || to_whole {
-        seen = (0..call.arguments.len()).collect();
-    } else {
-        let last = last_added(terms, call);
-        // Outputs besides the first may be without the sum.
-        seen.retain(|input| call.infos.len() == 1 && last.is_some_and(|last| last != *input));
-    }
-    for input in seen {
-        call.arguments[input] = call.arguments[input].map(|x| terms.signless(x, MAX_SIGNLESS));
-    }
-    None
-}
-
-/// The arguments whose signs of zeros have an effect on signs of zeros of the results alone.
-fn zeros_of(terms: &Terms<'_>, name: &str, row: &Row, arguments: &[Option<TermId>]) -> Vec<usize> {
-    let is_positive = |id: TermId| matches!(filled(terms, id), Some(Number::Float(value)) if value > 0.0);
-    let count = match (name, row.zeros) {
-        ("Pow", _) => usize::from(arguments.get(1).copied().flatten().is_some_and(is_positive)),
-        ("BatchNormalization", _) => 3,
-        ("Cast", _) | (_, ZeroSigns::OfFirst) => 1,
-        (_, ZeroSigns::OfAll) => arguments.len(),
-        (_, ZeroSigns::Unseen | ZeroSigns::Any) => 0,
-    };
-    (0..count.min(arguments.len())).collect()
-}
-
-/// The argument without -0 that a call adds last: a sum is -0 only if both are.
-fn last_added(terms: &Terms<'_>, call: &Call) -> Option<usize> {
-    if call.is("Add") {
-        return [1, 0]
-            .into_iter()
-            .find(|&input| call.argument(input).is_some_and(|id| terms.has_no_negative_zero(id, MAX_LOOKS)));
-    }
-    let scales = call.is("Gemm") && call.attributes().iter().any(|(name, _)| &**name == "beta");
-    let last = call.row.bias.filter(|_| !scales)?;
-    terms.has_no_negative_zero(call.argument(last)?, MAX_LOOKS).then_some(last)
-}
-
-/// Maximum number of operators between a value and what shows that it has no -0.
-const MAX_LOOKS: usize = 6;
-
-/// Maximum number of operators through which signs of zeros are followed at once.
-const MAX_SIGNLESS: usize = 32;
-
-impl Terms<'_> {
-    /// A term that is the same but for signs of zeros: sums with zero are left out.
-    fn signless(&mut self, id: TermId, depth: usize) -> TermId {
-        if let Some(&known) = self.signless.get(&id) {
-            return known;
-        }
-        if depth == 0 || !self.table.dtype(id).is_some_and(DType::is_float) {
-            return id;
-        }
-        let found = self.without_zeros(id, depth - 1).unwrap_or(id);
-        self.signless.insert(id, found);
-        found
-    }
-
-    fn without_zeros(&mut self, id: TermId, depth: usize) -> Option<TermId> {
-        let info = self.table.info(id).clone();
-        match self.table.term(id).clone() {
-            Term::Reshape(inner) => {
-                let inner = self.signless(inner, depth);
-                Some(self.reshaped(inner, &info.dims?))
-            }
-            Term::Permute(inner, order) => {
-                let inner = self.signless(inner, depth);
-                self.permuted(inner, &order)
-            }
-            Term::Slice(inner, axis, start, step) => {
-                let len = *info.dims.as_ref()?.get(axis)?;
-                let inner = self.signless(inner, depth);
-                self.sliced(inner, axis, (start, step), len)
-            }
-            Term::Expand(inner) => {
-                let inner = self.signless(inner, depth);
-                Some(self.expanded(inner, &info.dims?))
-            }
-            Term::Apply(operator, arguments, 0) => {
-                let row = registry::row(Standard::Onnx, &operator.domain, &operator.name)?;
-                let mut own = arguments.clone();
-                for input in zeros_of(self, &operator.name, row, &arguments) {
-                    own[input] = own[input].map(|x| self.signless(x, depth));
-                }
-                if operator.domain.is_empty()
-                    && &*operator.name == "Add"
-                    && let [Some(a), Some(b)] = own[..]
-                {
-                    if self.is_zero(b) && is_like(self, a, &info) {
-                        return Some(a);
-                    }
-                    if self.is_zero(a) && is_like(self, b, &info) {
-                        return Some(b);
-                    }
-                }
-                if own == arguments {
-                    return Some(id);
-                }
-                // Of several outputs, each is one of a call of its own.
-                let call = Call { operator, row, arguments: own, infos: vec![info] };
-                super::apply(self, call).first().copied()
-            }
-            _ => None,
-        }
-    }
-
-    fn is_zero(&self, id: TermId) -> bool {
-        match filled(self, id) {
-            Some(Number::Int(value)) => value == 0,
-            Some(Number::Float(value)) => value == 0.0,
-            _ => false,
-        }
-    }
-
-    /// Returns true if no element of a term is -0: a constant without it, or a sum with such.
-    fn has_no_negative_zero(&self, id: TermId, depth: usize) -> bool {
-        if let Some(number) = filled(self, id) {
-            return !matches!(number, Number::Float(value) if value == 0.0 && value.is_sign_negative());
-        }
-        if let Some(tensor) = self.table.stored(self.root(id)) {
-            let is_negative = |x: Number| matches!(x, Number::Float(x) if x == 0.0 && x.is_sign_negative());
-            let look = tensor.len() <= MAX_LOOKED_AT;
-            return look && tensor.numbers().is_ok_and(|mut all| !all.any(is_negative));
-        }
-        let Some(depth) = depth.checked_sub(1) else { return false };
-        let (operator, arguments) = match self.table.term(id) {
-            Term::Reshape(inner) | Term::Permute(inner, _) | Term::Expand(inner) | Term::Slice(inner, ..) => {
-                return self.has_no_negative_zero(*inner, depth);
-            }
-            Term::Apply(operator, arguments, 0) => (operator, arguments),
-            _ => return false,
-        };
-        let never = |input: usize| {
-            arguments.get(input).copied().flatten().is_some_and(|id| self.has_no_negative_zero(id, depth))
-        };
-        let Some(row) = registry::row(Standard::Onnx, &operator.domain, &operator.name) else { return false };
-        match &*operator.name {
-            "Add" => never(0) || never(1),
-            "Sub" | "ReduceSum" | "Sqrt" => never(0),
-            "Concat" | "Max" | "Min" => (0..arguments.len()).all(never),
-            "Where" => never(1) && never(2),
-            "Gemm" => !operator.attributes.iter().any(|(name, _)| &**name == "beta") && never(2),
-            _ => row.unsigned || (row.picks && never(0)) || row.bias.is_some_and(never),
-        }
-    }
-}
-
-/// Maximum number of elements of a constant that is searched for -0.
-const MAX_LOOKED_AT: usize = 1 << 16;
 
 fn commutative(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     if call.arguments.len() == 2 {

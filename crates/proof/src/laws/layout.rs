@@ -1,5 +1,6 @@
 //! Laws of operators that only move elements.
 
+use gradus_core::convert::i64_of;
 use gradus_core::{DType, Number, Shape, Tensor};
 use gradus_engine::dim::Dim;
 use gradus_engine::fact::Dims;
@@ -99,8 +100,7 @@ fn counted(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     let rank = if call.is("Unsqueeze") { rank + axes.len() } else { rank };
     let mut all = axes.iter().map(|&axis| axis_of(axis, rank)).collect::<Option<Vec<_>>>()?;
     all.sort_unstable();
-    let all: Vec<i64> = all.into_iter().map(gradus_core::convert::i64_of).collect();
-    call.arguments[1] = Some(terms.table.tensor(&Tensor::vector(&all)));
+    call.arguments[1] = Some(terms.axes(all));
     None
 }
 
@@ -143,12 +143,8 @@ fn expand(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
 
 fn whole(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     let x = call.argument(0)?;
-    let stays = if call.is("Tile") {
-        terms.table.numbers(call.argument(1)?)?.iter().all(|&count| count == 1)
-    } else {
-        terms.table.numbers(call.argument(1)?)?.iter().all(|&count| count == 0)
-    };
-    stays.then(|| vec![x])
+    let idle = i64::from(call.is("Tile"));
+    terms.table.numbers(call.argument(1)?)?.iter().all(|&count| count == idle).then(|| vec![x])
 }
 
 fn slice(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
@@ -158,7 +154,7 @@ fn slice(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     let starts = terms.table.elements(call.argument(1)?)?;
     let axes = match call.argument(3) {
         Some(axes) => terms.table.numbers(axes)?,
-        None => (0..starts.len()).map(gradus_core::convert::i64_of).collect(),
+        None => (0..starts.len()).map(i64_of).collect(),
     };
     let steps = match call.argument(4) {
         Some(steps) => terms.table.numbers(steps)?,
@@ -218,10 +214,6 @@ fn triangle(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     let (info, dims) = (terms.table.info(x).clone(), terms.table.dims(x)?.clone());
     let [.., rows, columns] = dims[..] else { return None };
     let square: Dims = [rows, columns].into();
-    let scalar = |value, dtype| {
-        let one = [Number::Int(value)];
-        Tensor::from_numbers(dtype, Shape::new([]).ok()?, one, gradus_core::convert::Rules::IEEE).ok()
-    };
     let along = |terms: &mut Terms<'_>, size: Dim| {
         let info = |dims: &[Dim]| Info { dtype: Some(DType::I64), dims: Some(dims.into()) };
         let ends = [Dim::ZERO, size, Dim::Known(1)];
@@ -234,19 +226,18 @@ fn triangle(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     let offset = terms.operation("Sub", &[column, row], of_square(DType::I64))?;
     let from = match call.argument(1) {
         Some(from) => terms.reshaped(from, &[].into()),
-        None => terms.table.tensor(&scalar(0, DType::I64)?),
+        None => terms.number(DType::I64, 0.0)?,
     };
-    let is_upper = attributes::int(call.attributes(), "upper").unwrap_or(1) != 0;
+    let is_upper = call.int("upper", 1) != 0;
     let comparison = if is_upper { "GreaterOrEqual" } else { "LessOrEqual" };
     let kept = terms.operation(comparison, &[offset, from], of_square(DType::Bool))?;
-    let zero = terms.table.tensor(&scalar(0, info.dtype?)?);
+    let zero = terms.number(info.dtype?, 0.0)?;
     Some(vec![terms.operation("Where", &[kept, x, zero], info)?])
 }
 
 fn split(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     let x = call.argument(0)?;
-    let axis = attributes::int(call.attributes(), "axis").unwrap_or(0);
-    let axis = terms.axis(x, axis)?;
+    let axis = terms.axis(x, call.int("axis", 0))?;
     let mut start = Dim::ZERO;
     let mut outputs = Vec::with_capacity(call.infos.len());
     for info in &call.infos {
@@ -261,7 +252,7 @@ fn gather(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     let (x, index) = (call.argument(0)?, call.argument(1)?);
     let out = call.infos.first()?.dims.clone()?;
     let all = terms.table.elements(index)?;
-    let axis = terms.axis(x, attributes::int(call.attributes(), "axis").unwrap_or(0))?;
+    let axis = terms.axis(x, call.int("axis", 0))?;
     let [at] = all[..] else {
         let all = all.into_iter().map(Dim::known).collect::<Option<Vec<_>>>()?;
         let (first, step) = (*all.first()?, all.get(1)?.checked_sub(all[0])?);
@@ -269,7 +260,7 @@ fn gather(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
         if first < 0 || step < 1 || terms.table.dims(index)?.len() != 1 || !all.windows(2).all(goes_on) {
             return None;
         }
-        let len = Dim::Known(gradus_core::convert::i64_of(all.len()));
+        let len = Dim::Known(i64_of(all.len()));
         return Some(vec![terms.sliced(x, axis, (Dim::Known(first), step), len)?]);
     };
     let size = terms.table.dims(x)?[axis];
@@ -289,7 +280,7 @@ fn concat(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     let info = call.infos.first()?.clone();
     let rank = terms.table.dims(first).or(info.dims.as_ref())?.len();
     let axis = axis_of(attributes::int(call.attributes(), "axis")?, rank)?;
-    let number = gradus_core::convert::i64_of(axis);
+    let number = i64_of(axis);
     attributes::set(call.attributes_mut(), "axis", Some(ContentKey::Int(number)));
     let mut parts: Vec<TermId> = Vec::with_capacity(call.arguments.len());
     for &argument in &call.arguments {

@@ -1,7 +1,7 @@
 //! Laws: when outputs of an operator are other terms, bit for bit.
 //!
 //! Each law says what it makes equal, of which operators, and why it holds. None is a rule of
-//! folding; `crates/gradus/tests/fold/prove.rs` holds those of elements against runs on all numbers
+//! folding; `crates/gradus/tests/fold/laws.rs` holds those of elements against runs on all numbers
 //! of 16 bits.
 
 mod choices;
@@ -10,15 +10,19 @@ mod evaluate;
 mod layout;
 mod reals;
 mod reductions;
+mod zeros;
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use foldhash::{HashMap, HashMapExt};
+use gradus_core::convert::{Rules, i64_of};
 use gradus_core::graph::Standard;
+use gradus_core::{DType, Number, Shape, Tensor};
 use gradus_engine::operators::{Row, registry};
 
 use crate::UpTo;
-use crate::attributes::AttributesKey;
+use crate::attributes::{self, AttributesKey, ContentKey};
 use crate::table::{Arguments, Info, Operator, Term, TermId};
 use crate::terms::Terms;
 
@@ -52,6 +56,31 @@ impl Call {
     /// The attributes, to change them.
     pub fn attributes_mut(&mut self) -> &mut AttributesKey {
         &mut Arc::make_mut(&mut self.operator).attributes
+    }
+
+    /// An integer attribute, or its default.
+    pub fn int(&self, name: &str, default: i64) -> i64 {
+        attributes::int(self.attributes(), name).unwrap_or(default)
+    }
+
+    /// An attribute that is a text, or its default.
+    pub fn text(&self, name: &str, default: &'static str) -> Bytes {
+        match self.attributes().iter().find(|(own, _)| &**own == name) {
+            Some((_, ContentKey::Text(text))) => text.clone(),
+            _ => Bytes::from_static(default.as_bytes()),
+        }
+    }
+
+    /// Returns true if an attribute is given.
+    pub fn has(&self, name: &str) -> bool {
+        self.attributes().iter().any(|(own, _)| &**own == name)
+    }
+
+    /// Removes attributes.
+    pub fn drop(&mut self, names: &[&str]) {
+        if names.iter().any(|name| self.has(name)) {
+            self.attributes_mut().retain(|(own, _)| !names.contains(&&**own));
+        }
     }
 
     /// The name of the operator; empty for those of other domains.
@@ -100,8 +129,8 @@ const fn law(
     Law { name, operators, says, why, up_to: UpTo::Bits, apply }
 }
 
-const TABLES: [&[Law]; 6] =
-    [layout::LAWS, choices::LAWS, evaluate::LAWS, elements::LAWS, reductions::LAWS, reals::LAWS];
+const TABLES: [&[Law]; 7] =
+    [layout::LAWS, choices::LAWS, evaluate::LAWS, zeros::LAWS, elements::LAWS, reductions::LAWS, reals::LAWS];
 
 /// All laws.
 pub fn all() -> impl Iterator<Item = &'static Law> {
@@ -137,7 +166,9 @@ const MAX_NESTED: usize = 64;
 pub fn formed(terms: &mut Terms<'_>, mut call: Call) -> Vec<TermId> {
     choices::axis(terms, &mut call);
     choices::defaults(terms, &mut call);
-    terms.plain(call)
+    let outputs = terms.plain(call);
+    terms.formed.extend(&outputs);
+    outputs
 }
 
 /// The terms of the outputs of a call.
@@ -170,6 +201,19 @@ impl Terms<'_> {
     pub fn only(&mut self, call: &Call, arguments: Arguments, info: Info) -> Option<TermId> {
         let call = Call { arguments, infos: vec![info], ..call.clone() };
         apply(self, call).first().copied()
+    }
+
+    /// The term of a number of a type.
+    pub fn number(&mut self, dtype: DType, value: f64) -> Option<TermId> {
+        let one = [Number::Float(value)];
+        let scalar = Tensor::from_numbers(dtype, Shape::new([]).ok()?, one, Rules::IEEE).ok()?;
+        Some(self.table.tensor(&scalar))
+    }
+
+    /// The term of a list of axes.
+    pub fn axes(&mut self, axes: impl IntoIterator<Item = usize>) -> TermId {
+        let axes: Vec<i64> = axes.into_iter().map(i64_of).collect();
+        self.table.tensor(&Tensor::vector(&axes))
     }
 
     /// The only output of one of ONNX's operators without attributes.

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use gradus_core::convert::{Rules, i64_of};
-use gradus_core::{DType, Number, Shape, Tensor};
+use gradus_core::{DType, Number};
 use gradus_engine::dim::Dim;
 use gradus_engine::fact::Dims;
 
@@ -84,12 +83,6 @@ impl Terms<'_> {
     /// A function of elements of two terms, of which the first is not broadcast.
     fn of_both(&mut self, name: &str, a: TermId, b: TermId) -> Option<TermId> {
         self.operation(name, &[a, b], self.table.info(a).clone())
-    }
-
-    fn number(&mut self, value: f64) -> Option<TermId> {
-        let one = [Number::Float(value)];
-        let scalar = Tensor::from_numbers(DType::F64, Shape::new([]).ok()?, one, Rules::IEEE).ok()?;
-        Some(self.table.tensor(&scalar))
     }
 
     /// The arguments of a sum, a product or an inverse.
@@ -186,7 +179,7 @@ impl Terms<'_> {
         }
         parts.sort_unstable();
         if factors.number != 1.0 {
-            parts.insert(0, self.number(factors.number)?);
+            parts.insert(0, self.number(DType::F64, factors.number)?);
         }
         if let ([only], true) = (&parts[..], factors.number == 1.0) {
             return Some(self.reshaped(*only, info.dims.as_ref()?));
@@ -258,7 +251,7 @@ fn bias(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     }
     let mut factors = [x, call.argument(1)?];
     for (factor, name) in factors.iter_mut().zip(["transA", "transB"]) {
-        if attributes::int(call.attributes(), name).unwrap_or(0) != 0 {
+        if call.int(name, 0) != 0 {
             *factor = terms.permuted(*factor, &[1, 0])?;
         }
     }
@@ -289,7 +282,7 @@ fn difference(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     let (a, b) = (call.argument(0)?, call.argument(1)?);
     let own = terms.table.info(b).clone();
     let negative = match filled(terms, b) {
-        Some(Number::Float(value)) => terms.number(-value)?,
+        Some(Number::Float(value)) => terms.number(DType::F64, -value)?,
         _ => terms.product_of(-1.0, &[(b, false)], own)?,
     };
     Some(vec![terms.sum_of(&[a, negative], info)?])
@@ -318,9 +311,9 @@ fn largest(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     }
     let (x, infos) = (call.argument(0)?, call.infos.clone());
     let axis = attributes::int(call.attributes(), "axis")?;
-    let is_largest = attributes::int(call.attributes(), "largest").unwrap_or(1) != 0;
+    let is_largest = call.int("largest", 1) != 0;
     let [value, index] = if is_largest { ["ReduceMax", "ArgMax"] } else { ["ReduceMin", "ArgMin"] };
-    let axes = terms.table.tensor(&Tensor::vector(&[axis]));
+    let axes = terms.axes([usize::try_from(axis).ok()?]);
     let value = terms.operation(value, &[x, axes], infos[0].clone())?;
     let along = vec![("axis".into(), ContentKey::Int(axis))];
     Some(vec![value, terms.operation_with(index, along, &[x], infos[1].clone())?])
@@ -351,8 +344,7 @@ fn normalization(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> 
     let info = float_info(call)?;
     let (x, dims) = (call.argument(0)?, info.dims?);
     let axis = usize::try_from(attributes::int(call.attributes(), "axis")?).ok()?;
-    let axes: Vec<i64> = (axis..dims.len()).map(i64_of).collect();
-    let axes = terms.table.tensor(&Tensor::vector(&axes));
+    let axes = terms.axes(axis..dims.len());
     let mut kept = dims.to_vec();
     kept.get_mut(axis..)?.fill(Dim::Known(1));
     let kept: Dims = kept.into();
@@ -368,7 +360,8 @@ fn normalization(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> 
     };
     let squares = terms.of_both("Mul", centered, centered)?;
     let variance = mean(terms, squares)?;
-    let epsilon = terms.number(float_attribute(call, "epsilon").unwrap_or(f64::from(1e-5_f32)))?;
+    let epsilon =
+        terms.number(DType::F64, float_attribute(call, "epsilon").unwrap_or(f64::from(1e-5_f32)))?;
     let variance = terms.of_both("Add", variance, epsilon)?;
     let deviation = terms.operation("Sqrt", &[variance], terms.table.info(variance).clone())?;
     let mut y = terms.of_both("Div", centered, deviation)?;

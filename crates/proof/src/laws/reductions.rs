@@ -1,6 +1,5 @@
 //! Laws of reductions.
 
-use gradus_core::Tensor;
 use gradus_core::convert::i64_of;
 use gradus_engine::dim::Dim;
 use gradus_engine::fact::Dims;
@@ -40,14 +39,14 @@ fn kept(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     let info = call.infos.first()?.clone();
     let by_attribute = call.name().starts_with("Arg");
     let axes: Vec<usize> = if by_attribute {
-        vec![axis_of(attributes::int(call.attributes(), "axis").unwrap_or(0), dims.len())?]
+        vec![axis_of(call.int("axis", 0), dims.len())?]
     } else {
         let given = match call.argument(1) {
             Some(axes) => terms.table.numbers(axes)?,
             None => Vec::new(),
         };
         if given.is_empty() {
-            if attributes::int(call.attributes(), "noop_with_empty_axes").unwrap_or(0) != 0 {
+            if call.int("noop_with_empty_axes", 0) != 0 {
                 return None;
             }
             (0..dims.len()).collect()
@@ -61,19 +60,19 @@ fn kept(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     if by_attribute {
         attributes::set(call.attributes_mut(), "axis", Some(ContentKey::Int(i64_of(axes[0]))));
     } else {
-        let all: Vec<i64> = axes.iter().copied().map(i64_of).collect();
-        let list = terms.table.tensor(&Tensor::vector(&all));
+        let list = terms.axes(axes.iter().copied());
         call.arguments.truncate(1);
         call.arguments.push(Some(list));
-        attributes::set(call.attributes_mut(), "noop_with_empty_axes", None);
+        call.drop(&["noop_with_empty_axes"]);
     }
     let out = info.dims.clone()?;
     let units = axes.iter().all(|&axis| dims[axis] == Dim::Known(1));
     if units && matches!(call.name(), "ReduceMax" | "ReduceMin" | "ReduceProd") {
         return Some(vec![terms.reshaped(x, &out)]);
     }
-    if attributes::int(call.attributes(), "keepdims").unwrap_or(1) != 0 {
-        attributes::set(call.attributes_mut(), "keepdims", None);
+    let keeps = call.int("keepdims", 1) != 0;
+    call.drop(&["keepdims"]);
+    if keeps {
         return None;
     }
     let mut sizes = dims.to_vec();
@@ -81,7 +80,6 @@ fn kept(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
         sizes[axis] = Dim::Known(1);
     }
     let sizes: Dims = sizes.into();
-    attributes::set(call.attributes_mut(), "keepdims", None);
     let arguments = call.arguments.clone();
     let kept = terms.only(call, arguments, Info { dtype: info.dtype, dims: Some(sizes) })?;
     Some(vec![terms.reshaped(kept, &out)])
