@@ -14,7 +14,7 @@ use super::sizes::{LimitArgs, ShapeArgs};
 #[derive(Debug, ClapArgs)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 #[command(
-    after_help = "Examples:\n  gradus edit examples/positions.onnx -o part.onnx --extract :phase --rename phase=angle\n  gradus edit examples/heads.onnx -o fixed.onnx --dim batch=1 --json"
+    after_help = "Examples:\n  gradus edit examples/positions.onnx -o part.onnx --extract :phase --rename phase=angle\n  gradus edit examples/heads.onnx -o fixed.onnx --dim batch=1 --json\n  gradus edit examples/fixed_1x4.onnx -o half.onnx --float16 --max-error 1e-3"
 )]
 pub(crate) struct EditArgs {
     /// The model: an ONNX file. Of OpenVINO's IR, sizes can be changed and inputs set.
@@ -82,6 +82,29 @@ pub(crate) struct EditArgs {
     /// the model has N and C first, else `x=HW->WH`.
     #[arg(long = "layout", value_name = "NAME=AXES")]
     pub(crate) layouts: Vec<String>,
+
+    /// Compute in float16 where the operators take it, with weights of that type; inputs and outputs
+    /// keep their types. Runs on given or random inputs measure what that loses: without
+    /// --max-error, nodes that overflow stay in float32.
+    #[arg(long, group = "shorter")]
+    pub(crate) float16: bool,
+
+    /// Compute in bfloat16, as --float16 does in float16.
+    #[arg(long, group = "shorter")]
+    pub(crate) bfloat16: bool,
+
+    /// With --float16, keep a node in float32, by its name or that of a value that it computes.
+    #[arg(long, value_name = "NODE", requires = "shorter")]
+    pub(crate) keep: Vec<String>,
+
+    /// With --float16, keep few nodes in float32 with which no output differs by more than this part
+    /// of its largest magnitude.
+    #[arg(long, value_name = "NUMBER", requires = "shorter")]
+    pub(crate) max_error: Option<f64>,
+
+    /// With --float16, an input of the run: NAME=VALUE or NAME=FILE, as `gradus run` takes it.
+    #[arg(short, long = "input", value_name = "NAME=VALUE|FILE", requires = "shorter")]
+    pub(crate) inputs: Vec<String>,
 
     /// Put all weights into the model.
     #[arg(long, group = "weights_to")]
