@@ -14,7 +14,7 @@ use super::sizes::{LimitArgs, ShapeArgs};
 #[derive(Debug, ClapArgs)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 #[command(
-    after_help = "Examples:\n  gradus edit examples/positions.onnx -o part.onnx --extract :phase --rename phase=angle\n  gradus edit examples/heads.onnx -o fixed.onnx --dim batch=1 --json\n  gradus edit examples/fixed_1x4.onnx -o half.onnx --float16 --max-error 1e-3"
+    after_help = "Examples:\n  gradus edit examples/positions.onnx -o part.onnx --extract :phase --rename phase=angle\n  gradus edit examples/heads.onnx -o fixed.onnx --dim batch=1 --json"
 )]
 pub(crate) struct EditArgs {
     /// The model: an ONNX file. Of OpenVINO's IR, sizes can be changed and inputs set.
