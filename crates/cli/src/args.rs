@@ -89,7 +89,7 @@ pub(crate) enum Command {
     Graph(GraphArgs),
     Fold(FoldArgs),
     Convert(ConvertArgs),
-    Edit(EditArgs),
+    Edit(Box<EditArgs>),
     Generalize(GeneralizeArgs),
     Join(JoinArgs),
     Split(SplitArgs),

@@ -62,6 +62,46 @@ removed 0 texts that document parts of the model
 }
 
 #[test]
+fn floats_are_shortened_by_a_given_input() {
+    let scratch = Scratch::new("edit-float16");
+    let out = scratch.file("half.onnx");
+    let arguments = [
+        "edit",
+        "examples/fixed_1x4.onnx",
+        "-o",
+        &out,
+        "--bfloat16",
+        "--keep",
+        "view",
+        "-i",
+        "x=full:0.3[1, 4, 8]",
+    ];
+    snapbox::assert_data_eq!(
+        stdout(&scratch, &arguments),
+        str![[r#"
+examples/fixed_1x4.onnx -> OUT/half.onnx
+computes 1 of 2 nodes in bfloat16
+kept 1 node in float32, as they are to be kept: node "view" (Reshape)
+node "place" (Add): bfloat16 changes it by 9.5e-4 of its largest magnitude
+output "y" differs by at most 9.5e-4 of its largest magnitude in 1 run
+
+"#]]
+    );
+    misused(
+        &["edit", "examples/fixed_1x4.onnx", "-o", &out, "--max-error", "1e-3"],
+        str![[r#"
+error: the following required arguments were not provided:
+  <--float16|--bfloat16>
+
+Usage: gradus edit --output <FILE|DIR> --max-error <NUMBER> <--float16|--bfloat16> <MODEL>
+
+For more information, try '--help'.
+
+"#]],
+    );
+}
+
+#[test]
 fn types_and_layouts_are_read_from_texts() {
     let scratch = Scratch::new("edit-types");
     let out = scratch.file("bytes.onnx");

@@ -2,7 +2,8 @@
 
 use gradus::convert::usize_of_i64;
 use gradus::dynamic::DynamicOptions;
-use gradus::edit::{Edit, Editor, Scaling};
+use gradus::edit::{Edit, Editor, Float16Options, Scaling};
+use gradus::infer::InputFact;
 use gradus::{Error, Kind};
 use pyo3::prelude::*;
 
@@ -12,6 +13,9 @@ use crate::model::Model;
 
 /// An edit: its kind, the name that it is about, and what else it needs.
 pub(crate) type GivenEdit<'py> = (String, String, Bound<'py, PyAny>);
+
+/// A short float type, the nodes that are kept, the largest difference, and inputs of the run.
+type GivenShortening<'py> = (String, Vec<String>, Option<f64>, Vec<(String, Bound<'py, PyAny>)>);
 
 /// An element type, and what its numbers become: factors and summands.
 type GivenType = (String, Vec<f64>, Vec<f64>);
@@ -55,6 +59,7 @@ pub(crate) fn apply(editor: &mut Editor, (kind, name, rest): GivenEdit<'_>) -> P
         }
         "output_type" => Edit::OutputType { output: name, dtype: text()?.parse().or_raise()? },
         "layout" => Edit::Layout { name, layout: text()? },
+        "float16" => Edit::Float16(Box::new(float16(editor, rest.extract()?)?)),
         "metadata" => Edit::Metadata { key: name, value: rest.extract()? },
         "embed" => Edit::Embed,
         "strip_weights" => Edit::StripWeights,
@@ -64,6 +69,18 @@ pub(crate) fn apply(editor: &mut Editor, (kind, name, rest): GivenEdit<'_>) -> P
         _ => return Err(Error::new(Kind::Internal, format!("no edit {kind}"))).or_raise(),
     };
     editor.apply(&edit).or_raise()
+}
+
+/// Options of models that compute in a shorter type.
+fn float16(editor: &Editor, given: GivenShortening<'_>) -> PyResult<Float16Options> {
+    let (dtype, keep, max_error, inputs) = given;
+    let mut options = Float16Options::default();
+    (options.dtype, options.keep, options.max_error) = (dtype.parse().or_raise()?, keep, max_error);
+    for (name, value) in inputs {
+        let value = Model::given_to(editor.model(), &name, &value)?;
+        options.sizes.inputs.insert(name, InputFact::Value(value));
+    }
+    Ok(options)
 }
 
 /// Options of models whose sizes are open, from the sizes of inputs and of nodes.

@@ -27,6 +27,21 @@ def test_edits_are_made_in_the_order_of_the_arguments(tmp_path):
     np.testing.assert_array_equal(gradus.load(path).run({"tokens": tokens})["angle"], wanted)
 
 
+def test_floats_are_shortened_where_given_inputs_show_what_it_loses(tmp_path):
+    model = gradus.load("examples/fixed_1x4.onnx")
+    given = {name: np.full(of.shape, 0.3, np.float32) for name, of in model.inputs.items()}
+    edited = model.edit(floats="float16", max_error=1e-2, inputs=given)
+    assert edited.notes[-1].endswith("of its largest magnitude in 1 run")
+    path = tmp_path / "half.onnx"
+    edited.save(path)
+    for name, value in model.run(given).items():
+        half = gradus.load(path).run(given)[name]
+        assert half.dtype == value.dtype
+        np.testing.assert_allclose(half, value, atol=1e-2 * np.abs(value).max())
+    with pytest.raises(gradus.UsageError, match="float16 or bfloat16"):
+        model.edit(floats="float64")
+
+
 def test_values_and_types_are_those_of_python():
     model = gradus.load("examples/range.onnx")
     edited = model.edit(values={"start": 1}, defaults={"delta": 0.5}, input_types={"limit": "float64"})

@@ -83,6 +83,29 @@ pub(crate) struct EditArgs {
     #[arg(long = "layout", value_name = "NAME=AXES")]
     pub(crate) layouts: Vec<String>,
 
+    /// Compute in float16 where the operators take it, with weights of that type; inputs and outputs
+    /// keep their types. Runs on given or random inputs measure what that loses: without
+    /// --max-error, nodes that overflow stay in float32.
+    #[arg(long, group = "shorter")]
+    pub(crate) float16: bool,
+
+    /// Compute in bfloat16, as --float16 does in float16.
+    #[arg(long, group = "shorter")]
+    pub(crate) bfloat16: bool,
+
+    /// With --float16, keep a node in float32, by its name or that of a value that it computes.
+    #[arg(long, value_name = "NODE", requires = "shorter")]
+    pub(crate) keep: Vec<String>,
+
+    /// With --float16, keep few nodes in float32 with which no output differs by more than this part
+    /// of its largest magnitude.
+    #[arg(long, value_name = "NUMBER", requires = "shorter")]
+    pub(crate) max_error: Option<f64>,
+
+    /// With --float16, an input of the run: NAME=VALUE or NAME=FILE, as `gradus run` takes it.
+    #[arg(short, long = "input", value_name = "NAME=VALUE|FILE", requires = "shorter")]
+    pub(crate) inputs: Vec<String>,
+
     /// Put all weights into the model.
     #[arg(long, group = "weights_to")]
     pub(crate) embed: bool,

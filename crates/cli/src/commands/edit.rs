@@ -5,10 +5,10 @@ use std::path::Path;
 
 use gradus::convert::usize_of_i64;
 use gradus::dynamic::DynamicOptions;
-use gradus::edit::{Edit, Edited, Editor, Scaling};
+use gradus::edit::{Edit, Edited, Editor, Float16Options, Scaling};
 use gradus::graph::{Standard, Type};
 use gradus::infer::InputFact;
-use gradus::{Error, Kind, Model, Value};
+use gradus::{DType, Error, Kind, Model, Value};
 use serde::Serialize;
 
 use super::fleet::FleetModel;
@@ -108,6 +108,10 @@ fn edited(args: &args::EditArgs, model: &Model) -> Result<Edited, Failure> {
     }
     sizes(args, &mut editor)?;
     types(args, &mut editor)?;
+    if args.float16 || args.bfloat16 {
+        let options = float16(args, &editor)?;
+        editor.apply(&Edit::Float16(Box::new(options)))?;
+    }
     let external = args.external.clone().map(|file| Edit::External { file });
     let given = args.weights.as_ref().map(|path| args.limits.open(path)).transpose()?;
     let weights = [
@@ -187,6 +191,19 @@ fn types(args: &args::EditArgs, editor: &mut Editor) -> Result<(), Failure> {
         editor.apply(&Edit::Layout { name, layout })?;
     }
     Ok(())
+}
+
+/// The options that `--float16` and those with it say.
+fn float16(args: &args::EditArgs, editor: &Editor) -> Result<Float16Options, Failure> {
+    let mut options = Float16Options::default();
+    options.dtype = if args.bfloat16 { DType::BF16 } else { DType::F16 };
+    options.keep.clone_from(&args.keep);
+    options.max_error = args.max_error;
+    for (index, text) in (0..).zip(&args.inputs) {
+        let (input, value) = value(editor, "--input", text, index)?;
+        options.sizes.inputs.insert(input, InputFact::Value(value));
+    }
+    Ok(options)
 }
 
 /// The numbers after `scale=` and `offset=`: one, or several in brackets.

@@ -41,7 +41,7 @@ pub struct ElementDifference {
 
 impl OutputCheck {
     /// A check of an output that compared nothing yet.
-    pub(super) fn new(name: &str) -> OutputCheck {
+    pub(crate) fn new(name: &str) -> OutputCheck {
         OutputCheck {
             name: name.to_owned(),
             elements: 0,
@@ -67,7 +67,7 @@ impl OutputCheck {
     }
 
     /// Compares the results of one run.
-    pub(super) fn add(&mut self, before: &Value, after: &Value) {
+    pub(crate) fn add(&mut self, before: &Value, after: &Value) {
         match (before, after) {
             (Value::Tensor(a), Value::Tensor(b)) if a.dtype() == b.dtype() && a.shape() == b.shape() => {
                 self.tensors(a, b);

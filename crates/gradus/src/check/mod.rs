@@ -140,7 +140,7 @@ pub struct Parting {
     pub after: String,
 }
 
-type NamedValues = Vec<(String, Value)>;
+pub(crate) type NamedValues = Vec<(String, Value)>;
 
 /// Inputs for which two models return something else.
 #[derive(Clone, Debug)]
@@ -428,7 +428,8 @@ fn in_second(other: &Model, error: Error) -> Error {
     }
 }
 
-fn run(program: &Program, inputs: &NamedValues) -> Result<HashMap<String, Value>> {
+/// Runs a program, and returns its outputs by name.
+pub(crate) fn run(program: &Program, inputs: &NamedValues) -> Result<HashMap<String, Value>> {
     let outputs = program.run(inputs.iter().map(|(name, value)| (name, value.clone())))?;
     Ok(outputs.iter().map(|(name, value)| (name.to_string(), value.clone())).collect())
 }

@@ -43,6 +43,7 @@ use crate::prove::ProveOptions;
 use formula::named_axes;
 use gradus_engine::infer::{InferOptions, Why, node_label};
 use solve::solve;
+pub(crate) use sources::constant;
 use sources::{Sources, sizes_of};
 use view::{Changes, Ground, View};
 

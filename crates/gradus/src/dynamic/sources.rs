@@ -88,7 +88,7 @@ fn is_same(own: &Node, other: &Node, name: &str) -> bool {
 }
 
 /// The tensor of a value that is a constant: of the file, or of a node `Constant`.
-pub(super) fn constant(graph: &Graph, id: ValueId) -> Option<Tensor> {
+pub(crate) fn constant(graph: &Graph, id: ValueId) -> Option<Tensor> {
     if let Some(constant) = graph.constant(id).filter(|_| graph.value(id).origin == Origin::Constant) {
         return constant.tensor().ok();
     }
@@ -101,6 +101,8 @@ pub(super) fn constant(graph: &Graph, id: ValueId) -> Option<Tensor> {
         Some(Content::Tensor(constant)) => constant.tensor().ok(),
         Some(Content::Int(number)) => Some(Tensor::scalar(*number)),
         Some(Content::Ints(numbers)) => Some(Tensor::vector(numbers)),
+        Some(Content::Float(number)) => Some(Tensor::scalar(*number)),
+        Some(Content::Floats(numbers)) => Some(Tensor::vector(numbers)),
         _ => None,
     }
 }

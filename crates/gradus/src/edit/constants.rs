@@ -76,7 +76,7 @@ impl Editor {
 }
 
 /// A node that is a constant.
-fn constant_node(name: Arc<str>, value: gradus_core::graph::Constant) -> Step {
+pub(super) fn constant_node(name: Arc<str>, value: gradus_core::graph::Constant) -> Step {
     Step::Made(Box::new(Made {
         name: "".into(),
         operator: "Constant",

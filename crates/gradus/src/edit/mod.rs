@@ -7,7 +7,11 @@
 mod apply;
 mod constants;
 mod extract;
+#[cfg(feature = "fold")]
+mod float16;
 mod join;
+#[cfg(feature = "fold")]
+mod losses;
 mod metadata;
 mod names;
 mod result;
@@ -24,6 +28,8 @@ use gradus_core::graph::{DeclaredDim, Graph, Standard, ValueId};
 use gradus_core::text::name_in_message;
 use gradus_core::{DType, Error, Kind, Result, Value};
 
+#[cfg(feature = "fold")]
+pub use float16::Float16Options;
 pub use join::JoinOptions;
 pub use result::Edited;
 pub(crate) use result::{Beside, with_file};
@@ -117,6 +123,9 @@ pub enum Edit {
         /// The axes as letters: `NHWC`, where the model has N and C first, or `NCHW->NHWC`.
         layout: String,
     },
+    /// Nodes and weights in float16 or bfloat16, where runs show what that loses.
+    #[cfg(feature = "fold")]
+    Float16(Box<Float16Options>),
     /// All weights within the model.
     Embed,
     /// Weights of at least 1,024 bytes in one file of this name next to the model, each at a
@@ -161,11 +170,13 @@ impl Edit {
             Edit::InputType { .. } => 10,
             Edit::OutputType { .. } => 11,
             Edit::Layout { .. } => 12,
-            Edit::Embed => 13,
-            Edit::External { .. } => 14,
-            Edit::StripWeights => 15,
-            Edit::Weights(_) => 16,
-            Edit::ShareWeights => 17,
+            #[cfg(feature = "fold")]
+            Edit::Float16(_) => 13,
+            Edit::Embed => 14,
+            Edit::External { .. } => 15,
+            Edit::StripWeights => 16,
+            Edit::Weights(_) => 17,
+            Edit::ShareWeights => 18,
             Edit::Metadata { .. } => 20,
             Edit::NoDocs => 21,
         }
@@ -260,6 +271,8 @@ impl Editor {
             Edit::InputType { input, dtype, scaling } => self.input_type(input, *dtype, scaling),
             Edit::OutputType { output, dtype } => self.output_type(output, *dtype),
             Edit::Layout { name, layout } => self.layout(name, layout),
+            #[cfg(feature = "fold")]
+            Edit::Float16(options) => self.float16(options),
             Edit::Embed => self.place(Weights::Embedded),
             Edit::External { file } => self.place(Weights::Beside(file.clone())),
             Edit::StripWeights => self.place(Weights::Stripped),

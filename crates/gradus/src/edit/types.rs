@@ -34,15 +34,23 @@ impl Chain {
         to: &Arc<str>,
         attributes: Vec<Attribute>,
     ) {
-        let outputs = vec![to.clone()];
-        let name = format!("{to}/{operator}").into();
-        self.nodes.push(Made { name, operator, version: 1, inputs, outputs, attributes });
+        self.nodes.push(made(operator, inputs, to, attributes));
     }
 
     fn cast(&mut self, from: &Arc<str>, to: &Arc<str>, dtype: DType) {
-        let number = number_of(dtype).unwrap_or(0);
-        self.push("Cast", vec![from.clone()], to, Attribute::list([("to", Content::Int(number))]));
+        self.nodes.push(cast(from, to, dtype));
     }
+}
+
+fn made(operator: &'static str, inputs: Vec<Arc<str>>, to: &Arc<str>, attributes: Vec<Attribute>) -> Made {
+    let (name, outputs) = (format!("{to}/{operator}").into(), vec![to.clone()]);
+    Made { name, operator, version: 1, inputs, outputs, attributes }
+}
+
+/// A node that casts a value to another.
+pub(super) fn cast(from: &Arc<str>, to: &Arc<str>, dtype: DType) -> Made {
+    let number = Content::Int(number_of(dtype).unwrap_or(0));
+    made("Cast", vec![from.clone()], to, Attribute::list([("to", number)]))
 }
 
 /// A value of the interface that nodes are put next to.
@@ -143,9 +151,6 @@ impl Editor {
 
     /// The type of an input or output that nodes can be put next to.
     fn port(&self, id: ValueId, what: &str) -> Result<Port> {
-        /// The oldest operator set whose arithmetic broadcasts, and whose Cast names types by
-        /// numbers.
-        const OLDEST: i64 = 7;
         self.must_be_onnx(&format!("{what} a value"))?;
         let graph = self.graph();
         let (info, is_input) = (graph.value(id), graph.inputs().contains(&id));
@@ -157,17 +162,24 @@ impl Editor {
         if graph.constant(id).is_some() {
             return fail("it has a default (--no-default takes it)");
         }
-        let own = self.now.source().opsets.iter().find(|(domain, _)| domain.is_empty());
-        if let Some((_, version)) = own.filter(|(_, version)| *version < OLDEST) {
-            let what = format_args!("cannot {what} {name}: the operator set");
-            return Err(Error::mismatch(Kind::Unsupported, what, version, format_args!("at least {OLDEST}")));
-        }
+        self.must_have_casts(&format!("{what} {name}"))?;
         match &info.declared {
             Some(Type::Tensor(Some(dtype), Some(sizes))) => {
                 Ok(Port { name: info.name.clone(), dtype: *dtype, sizes: sizes.clone(), is_input })
             }
             _ => fail("the model does not declare its element type and rank"),
         }
+    }
+
+    /// Returns an error for operator sets without the Cast and the arithmetic that edits write.
+    pub(super) fn must_have_casts(&self, what: &str) -> Result<()> {
+        /// The oldest operator set whose arithmetic broadcasts, and whose Cast names types by
+        /// numbers.
+        const OLDEST: i64 = 7;
+        let own = self.now.source().opsets.iter().find(|(domain, _)| domain.is_empty());
+        let Some((_, version)) = own.filter(|(_, version)| *version < OLDEST) else { return Ok(()) };
+        let what = format_args!("cannot {what}: the operator set");
+        Err(Error::mismatch(Kind::Unsupported, what, version, format_args!("at least {OLDEST}")))
     }
 
     /// Puts nodes between a value of the interface, which gets a type, and the rest of the model,

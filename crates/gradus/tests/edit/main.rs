@@ -6,6 +6,7 @@ mod common {
     pub mod random;
     pub mod sketch;
 }
+mod float16;
 mod interface;
 mod joined;
 mod names;

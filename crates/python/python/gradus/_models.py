@@ -378,6 +378,10 @@ class Model:
         input_types: Mapping[str, str | tuple[str, Any, Any]] | None = None,
         output_types: Mapping[str, str] | None = None,
         layouts: Mapping[str, str] | None = None,
+        floats: str | None = None,
+        keep: Sequence[str] = (),
+        max_error: float | None = None,
+        inputs: Mapping[str, Any] | None = None,
         embed: bool = False,
         strip_weights: bool = False,
         weights: Model | None = None,
@@ -421,6 +425,15 @@ class Model:
             layouts: axes of inputs and outputs in another order, with a
                 Transpose next to each: `"NHWC"` where the model has N and C
                 first, else `"HW->WH"`.
+            floats: `"float16"` or `"bfloat16"`: weights and nodes of that type,
+                where runs show what that loses; inputs and outputs keep theirs.
+            keep: with `floats`, nodes that stay in float32, by their names or
+                those of values that they compute.
+            max_error: with `floats`, the largest difference of an output, as a
+                part of its largest magnitude; few nodes with which it holds
+                stay in float32. Without it, only those that overflow do.
+            inputs: with `floats`, inputs of the run, as for
+                `gradus.Model.run`; others are random.
             embed: put all weights into the model.
             strip_weights: leave out weights of at least 1,024 bytes, and have
                 their types, shapes and digests.
@@ -469,6 +482,8 @@ class Model:
         if dynamic:
             edits.append(("dynamic", "", (list(dynamic.items()), list((sizes or {}).items()))))
         edits += [(kind, name, value) for kind, all in named[5:] for name, value in (all or {}).items()]
+        if floats is not None:
+            edits.append(("float16", "", (floats, list(keep), max_error, list((inputs or {}).items()))))
         switches = [("embed", embed), ("strip_weights", strip_weights), ("share_weights", share_weights)]
         edits += [(kind, "", None) for kind, wanted in switches if wanted]
         if weights is not None:
