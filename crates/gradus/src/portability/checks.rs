@@ -399,15 +399,16 @@ pub(super) fn distant(node: &mut NodeFacts<'_>) -> Option<When> {
     finite().any(|x| most - x >= 87.0).then_some(When::Always)
 }
 
-/// When `Split` is to make a number of parts that does not divide the size of the axis, and a
-/// condition of both holds.
-pub(super) fn uneven_parts(node: &mut NodeFacts<'_>, meets: impl Fn(i64, i64) -> bool) -> Option<When> {
+/// When `Split` is to make a number of parts that does not divide the size of the axis; and all
+/// parts but the last are larger than the axis, or not.
+pub(super) fn uneven_parts(node: &mut NodeFacts<'_>, too_many: bool) -> Option<When> {
     let parts = node.attributes.int("num_outputs").ok()?.filter(|&parts| parts > 0)?;
     let Some(dims) = node.input(0)?.dims.clone() else { return Some(When::Data) };
-    match dims.get(axis(node, dims.len())?)?.known() {
-        Some(size) => (size % parts != 0 && meets(size, parts)).then_some(When::Always),
-        None => (parts > 1).then_some(When::Data),
-    }
+    let Some(size) = dims.get(axis(node, dims.len())?)?.known() else {
+        return (parts > 1).then_some(When::Data);
+    };
+    let before_last = (parts - 1).saturating_mul(1 + (size - 1) / parts);
+    (size % parts != 0 && (before_last > size) == too_many).then_some(When::Always)
 }
 
 /// When two elements of `TopK` are equal, and more than one is selected.

@@ -972,14 +972,14 @@ pub(super) const RULES: &[Rule] = &[
         operators: &["Split"],
         condition: "num_outputs parts of equal size, but for the last one, are larger than the axis",
         results: ["fails", "fails", "returns parts of no elements"],
-        applies: |node| uneven_parts(node, |size, parts| (parts - 1) * (1 + (size - 1) / parts) > size),
+        applies: |node| uneven_parts(node, true),
     },
     Rule {
         name: "split-into-uneven-parts",
         operators: &["Split"],
         condition: "num_outputs does not divide the size of the axis",
         results: ["makes the last part smaller", "fails", "makes the last part smaller"],
-        applies: |node| uneven_parts(node, |size, parts| (parts - 1) * (1 + (size - 1) / parts) <= size),
+        applies: |node| uneven_parts(node, false),
     },
     Rule {
         name: "squeeze-of-no-axes",
