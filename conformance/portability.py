@@ -31,11 +31,11 @@ i8, i16, i32, i64, u8, u16, u32 = np.int8, np.int16, np.int32, np.int64, np.uint
 
 
 def model(operator, inputs, attributes, opset, outputs, constants):
-    """A model of one node, which stores the inputs of those numbers."""
+    """A model of one node, which stores the inputs of those numbers. OpenVINO compiles no suppression of boxes of open sizes."""
     names = [None if x is None else f"x{i}" for i, x in enumerate(inputs)]
     node = helper.make_node(operator, [name or "" for name in names], [f"y{i}" for i in range(outputs)], "node", **attributes)
     # Sizes are open, so that no program computes anything beforehand.
-    sizes = [None if x is None else [None] * x.ndim for x in inputs]
+    sizes = [None if x is None else x.shape if operator == "NonMaxSuppression" else [None] * x.ndim for x in inputs]
     given = [
         helper.make_tensor_value_info(names[i], helper.np_dtype_to_tensor_dtype(x.dtype), sizes[i])
         for i, x in enumerate(inputs)
@@ -475,6 +475,26 @@ case("range-of-float-step-zero", "Range", [scalar(f32, 0), scalar(f32, 1), scala
 case("range-of-float64", "Range", [scalar(f64, 0), scalar(f64, 1), scalar(f64, 0.1)])
 case(None, "Range", [scalar(f64, 0), scalar(f64, 7.5), scalar(f64, 0.25)])
 case("range-of-float32", "Range", [scalar(f32, 16777210), scalar(f32, 16777222), scalar(f32, 1)], constants=(0, 2))
+line = a(f32, 1, 2, 3, 4, 5, 6)
+below, few = "pads-below-zero", "pad-beyond-what-is-left"
+for mode in ["constant", "edge", "reflect", "wrap"]:
+    wraps = mode == "wrap"
+    case("pad-by-wrapping" if wraps else None, "Pad", [line, a(i64, 1, 2)], {"mode": mode}, constants=(1,))
+    for pads in [(-1, 0), (-2, 1), (1, -3)]:
+        rule, also = ("pad-below-zero-by-wrapping", ["pad-by-wrapping", below]) if wraps else (below, [])
+        case(rule, "Pad", [line, a(i64, *pads)], {"mode": mode}, constants=(1,), also=also)
+case(few, "Pad", [line, a(i64, -3, 5)], {"mode": "reflect"}, constants=(1,), also=[below])
+case(few, "Pad", [line, a(i64, -3, -3)], {"mode": "edge"}, constants=(1,), also=[below])
+for end in [2**31 - 1, 2**63 - 1]:
+    bounds = [a(i64, 9), a(i64, end), a(i64, 0), a(i64, -1)]
+    case("slice-backward-to-the-largest-integer", "Slice", [line, *bounds], constants=(2, 3, 4))
+case(None, "Slice", [line, a(i64, 9), a(i64, 2**31), a(i64, 0), a(i64, -1)], constants=(2, 3, 4))
+case("squeeze-of-no-axes", "Squeeze", [pair[:, :, :1], a(i64)], constants=(1,))
+case("split-into-uneven-parts", "Split", [line[:5]], {"num_outputs": 3}, outputs=3)
+for size in [2, 5]:
+    case("split-into-too-many-parts", "Split", [line[:size]], {"num_outputs": 4}, outputs=4)
+boxes, scores = np.array([[[0, 0, 1, 2], [0, 0, 1, 1], [5, 5, 6, 6]]], f32), np.array([[[0.9, 0.8, 0.7]]], f32)
+case("suppression-at-the-threshold", "NonMaxSuppression", [boxes, scores, a(i64, 9), a(f32, 0.5)], constants=(2, 3))
 strings = np.array([["a", "bb"], ["ccc", "d"]], object)
 case("gather-of-strings", "Gather", [strings, a(i64, 1, 0)], {"axis": 0}, constants=(1,))
 case("gather-of-strings", "Gather", [strings, a(i64, 1, 0)], {"axis": 1}, constants=(1,))

@@ -227,6 +227,41 @@ fn by_axes<'a>(
     found
 }
 
+/// When pads below 0 leave fewer elements of an axis than `Pad` repeats in its mode.
+pub(super) fn leaves_too_few(node: &mut NodeFacts<'_>) -> Option<When> {
+    let mode = node.attributes.text("mode").ok()?.unwrap_or("constant").to_owned();
+    if mode == "constant" {
+        return None;
+    }
+    node.outside(1, (0, i64::MAX))?;
+    let (Some(dims), Some(pads)) = (node.input(0)?.dims.clone(), node.constant(1)) else {
+        return Some(When::Data);
+    };
+    let axes = match node.input(3) {
+        Some(axes) => indices::axes(&axes.tensor()?.to_i64().ok()?, dims.len()).ok()?,
+        None => (0..dims.len()).collect(),
+    };
+    let pads =
+        pads.into_iter().map(|pad| truncated(nearest_f64(pad)).and_then(|pad| i64::try_from(pad).ok()));
+    let pads = pads.collect::<Option<Vec<_>>>()?;
+    let mut found = None;
+    for (i, &axis) in axes.iter().enumerate() {
+        let (before, after) = (*pads.get(i)?, *pads.get(i + axes.len())?);
+        let removed = before.min(0).saturating_add(after.min(0));
+        let when = match dims[axis].known() {
+            _ if removed == 0 => None,
+            None => Some(When::Data),
+            Some(size) => {
+                let left = size.saturating_add(removed);
+                let repeats = before.max(after).max(0);
+                (left <= 0 || mode == "reflect" && repeats >= left).then_some(When::Always)
+            }
+        };
+        found = either(found, when);
+    }
+    found
+}
+
 /// When no window of a convolution or a pool fits in its input.
 pub(super) fn no_windows(node: &mut NodeFacts<'_>) -> Option<When> {
     let Some(dims) = node.output().and_then(|fact| fact.dims.clone()) else { return Some(When::Data) };
@@ -362,6 +397,18 @@ pub(super) fn distant(node: &mut NodeFacts<'_>) -> Option<When> {
     let finite = || numbers.iter().map(|&x| nearest_f64(x)).filter(|x| x.is_finite());
     let most = finite().fold(f64::NEG_INFINITY, f64::max);
     finite().any(|x| most - x >= 87.0).then_some(When::Always)
+}
+
+/// When `Split` is to make a number of parts that does not divide the size of the axis; and all
+/// parts but the last are larger than the axis, or not.
+pub(super) fn uneven_parts(node: &mut NodeFacts<'_>, too_many: bool) -> Option<When> {
+    let parts = node.attributes.int("num_outputs").ok()?.filter(|&parts| parts > 0)?;
+    let Some(dims) = node.input(0)?.dims.clone() else { return Some(When::Data) };
+    let Some(size) = dims.get(axis(node, dims.len())?)?.known() else {
+        return (parts > 1).then_some(When::Data);
+    };
+    let before_last = (parts - 1).saturating_mul(1 + (size - 1) / parts);
+    (size % parts != 0 && (before_last > size) == too_many).then_some(When::Always)
 }
 
 /// When two elements of `TopK` are equal, and more than one is selected.

@@ -10,14 +10,14 @@ use super::checks::{
     an_input, an_input_outside, becomes_one, becomes_smaller, both, bounds_outside, by_scales, cast,
     cut_lengths, distant, divides_by_scales, either, fewer_rows, given_size, index_below, index_out_of_range,
     integer_product, integer_reduction, is_dilated, is_dilated_to_same, is_left, is_nearest, is_power_of_two,
-    is_text, is_valid_rounded_up, kept_size, left_out, more_channels, no_elements, no_windows,
-    open_bound_outside_int32, pools_beyond, pools_padding, quotient_beyond_int32, result_bounds,
+    is_text, is_valid_rounded_up, kept_size, leaves_too_few, left_out, more_channels, no_elements,
+    no_windows, open_bound_outside_int32, pools_beyond, pools_padding, quotient_beyond_int32, result_bounds,
     result_outside, rounded_scales, rounded_size, rounded_up, rounds_twice, same_size, several_axes, ties,
-    zeros,
+    uneven_parts, zeros,
 };
 use super::conditions::{FLOAT32, INT32, NodeFacts};
 use super::{When, range};
-use crate::dim::Bounds;
+use crate::dim::{Bounds, Condition, Dim, Relation};
 use crate::fact::range_of;
 use gradus_engine::conversion::types::largest_float8;
 
@@ -525,6 +525,37 @@ pub(super) const RULES: &[Rule] = &[
         },
     },
     Rule {
+        name: "pad-below-zero-by-wrapping",
+        operators: &["Pad"],
+        condition: "the mode is wrap, and a pad is below 0",
+        results: ["repeats the elements that are left", "fails", "fails"],
+        applies: |node| {
+            let wraps = is_text(node, "mode", "wrap");
+            wraps.then(|| node.outside(1, (0, i64::MAX))).flatten()
+        },
+    },
+    Rule {
+        name: "pad-beyond-what-is-left",
+        operators: &["Pad"],
+        condition: "pads below 0 leave fewer elements than the mode repeats",
+        results: ["fails", "repeats removed elements", "fails"],
+        applies: leaves_too_few,
+    },
+    Rule {
+        name: "pad-by-wrapping",
+        operators: &["Pad"],
+        condition: "the mode is wrap",
+        results: ["repeats the data", "fails", "repeats the data"],
+        applies: |node| is_text(node, "mode", "wrap").then_some(When::Always),
+    },
+    Rule {
+        name: "pads-below-zero",
+        operators: &["Pad"],
+        condition: "a pad is below 0",
+        results: ["removes elements", "removes elements", "fails"],
+        applies: |node| node.outside(1, (0, i64::MAX)),
+    },
+    Rule {
         name: "pool-beyond-padding",
         operators: &["AveragePool"],
         condition: "a window that counts padding goes beyond it",
@@ -901,6 +932,17 @@ pub(super) const RULES: &[Rule] = &[
         applies: |node| node.float(0, &[F16], f64::is_nan),
     },
     Rule {
+        name: "slice-backward-to-the-largest-integer",
+        operators: &["Slice"],
+        condition: "a step is below 0, and its end is the largest integer of 32 or 64 bits",
+        results: ["takes elements down to the first", "takes no elements", "takes no elements"],
+        applies: |node| {
+            let backward = node.outside(4, (0, i64::MAX))?;
+            let to_largest = either(node.equal(2, INT32.1), node.equal(2, i64::MAX));
+            both(Some(backward), to_largest)
+        },
+    },
+    Rule {
         name: "slice-bounds-in-32-bits",
         operators: &["Slice"],
         condition: "a bound that is not constant does not fit int32",
@@ -924,6 +966,38 @@ pub(super) const RULES: &[Rule] = &[
         condition: "the operator set is below 13, and axes after the named one have several elements",
         results: ["takes the axes together", "takes the named axis alone", "takes the named axis alone"],
         applies: several_axes,
+    },
+    Rule {
+        name: "split-into-too-many-parts",
+        operators: &["Split"],
+        condition: "num_outputs parts of equal size, but for the last one, are larger than the axis",
+        results: ["fails", "fails", "returns parts of no elements"],
+        applies: |node| uneven_parts(node, true),
+    },
+    Rule {
+        name: "split-into-uneven-parts",
+        operators: &["Split"],
+        condition: "num_outputs does not divide the size of the axis",
+        results: ["makes the last part smaller", "fails", "makes the last part smaller"],
+        applies: |node| uneven_parts(node, false),
+    },
+    Rule {
+        name: "squeeze-of-no-axes",
+        operators: &["Squeeze"],
+        condition: "axes is given, and has no elements",
+        results: ["removes all axes of size 1", "removes some axes of size 1", "removes no axis"],
+        applies: |node| {
+            let axes = node.input(1)?.dims.clone();
+            let Some(&[count]) = axes.as_deref() else { return Some(When::Data) };
+            node.any(&[count], |_, count| [Condition::new(count, Relation::Equal, Dim::ZERO)])
+        },
+    },
+    Rule {
+        name: "suppression-at-the-threshold",
+        operators: &["NonMaxSuppression"],
+        condition: "two boxes overlap by the threshold",
+        results: ["keeps both boxes", "keeps the better box", "keeps both boxes"],
+        applies: |_| Some(When::Data),
     },
     Rule {
         name: "thresholded-relu-of-nan",

@@ -1,6 +1,7 @@
 //! Operators of OpenVINO and Paddle of which no models are recorded, or not all that matters:
 //! element types, products by group, statistics, thresholds, and what is refused.
 
+use gradus::conversion::ConvertOptions;
 use gradus::graph::{Content, Standard};
 use gradus::infer::InferOptions;
 use gradus::{DType, Shape, Tensor, Value};
@@ -237,10 +238,29 @@ fn wrong_inputs_are_refused() {
             .text("center", "false")
             .text("normalized", "false")
     };
-    let tree = |rank: usize| {
-        let inputs = [f32s(&[1, 2, 3]), f32s(&[1, 2, 3][..rank]), f32s(&[2]), f32s(&[])];
-        openvino("GatherTree", 1).inputs(&inputs)
+    let tree = |rank: usize, lengths: usize, parent: f32| {
+        let parents = tensor([2, 2, 3], &[parent; 12]);
+        let parents = if rank == 3 { parents } else { f32s(&[1, 2, 3][..rank]) };
+        let lengths = Tensor::from_vec(Shape::new([lengths]).unwrap(), vec![2f32; lengths]).unwrap();
+        openvino("GatherTree", 1).inputs(&[f32s(&[2, 2, 3]), parents, lengths, f32s(&[])])
     };
+    let filled = |row: i64| {
+        let at = Tensor::from_vec(Shape::new([1, 2]).unwrap(), vec![row, 0]).unwrap();
+        openvino("SparseFillEmptyRows", 16)
+            .inputs(&[f32s(&[1]), Tensor::vector(&[3i64, 3]), at, f32s(&[])])
+            .outputs(3)
+    };
+    let detected = |background: &str| {
+        openvino("DetectionOutput", 8)
+            .inputs(&[f32s(&[1, 4]), f32s(&[1, 2]), f32s(&[1, 2, 4])])
+            .attribute("keep_top_k", Content::Ints([1].into()))
+            .text("nms_threshold", "0.5")
+            .text("normalized", "true")
+            .text("decrease_label_id", "true")
+            .text("background_label_id", background)
+    };
+    let reorganised =
+        |channels: usize| openvino("ReorgYolo", 2).inputs(&[f32s(&[1, channels, 2, 2])]).text("stride", "2");
     let cases = [
         (deformable(3, 2), "dimension 1 of input 0 is 3, expected 2"),
         (deformable(2, 3), "dimension 1 of input 2 is 3, expected twice a divisor of 2"),
@@ -255,7 +275,17 @@ fn wrong_inputs_are_refused() {
         (signal(2, 4, 1), "dimension 0 of input 0 is 2, expected 3"),
         (signal(1, 1, 1), "size of input 1 is 2, expected at most 1"),
         (signal(3, 4, 0), "input 3 is 0, expected at least 1"),
-        (tree(2), "rank of input 1 is 2, expected 3"),
+        (tree(2, 2, 0.0), "rank of input 1 is 2, expected 3"),
+        // OpenVINO has a length for each sequence, and counts no beam from the last.
+        (tree(3, 1, 0.0), "size of axis 0 of input 2 is 1, expected 2"),
+        (tree(3, 2, -1.0), "out of range for size 3"),
+        // OpenVINO writes out of bounds.
+        (filled(-1), "out of range for size 3"),
+        (filled(3), "index 3 is out of range for size 3"),
+        // Class 0 is none, so another background means nothing; OpenVINO refuses it.
+        (detected("1"), "DetectionOutput with decrease_label_id"),
+        // The text wants as many channels as a block has pixels.
+        (reorganised(0), "size of axis 1 is 0, expected a positive multiple of 4"),
         (
             openvino("BinaryConvolution", 1)
                 .inputs(&[f32s(&[1, 1, 2, 2]), f32s(&[1, 1, 1, 1])])
@@ -271,6 +301,70 @@ fn wrong_inputs_are_refused() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// `iou_threshold` is any number: no overlap exceeds one above 1, and each exceeds one below 0.
+#[test]
+fn thresholds_of_overlaps_are_any_number() {
+    let boxes = tensor([1, 3, 4], &[0., 0., 1., 1., 0., 0., 1., 1., 5., 5., 6., 6.]);
+    let scores = tensor([1, 1, 3], &[0.9, 0.8, 0.7]);
+    for (threshold, places) in [("2", &[0, 1, 2][..]), ("1", &[0, 1, 2]), ("0", &[0, 2]), ("-1", &[0])] {
+        let node = openvino("MulticlassNms", 9)
+            .inputs(&[boxes.clone(), scores.clone()])
+            .outputs(3)
+            .text("sort_result_type", "score")
+            .text("iou_threshold", threshold);
+        let (model, given) = node.model();
+        let outputs = model.run(given).unwrap();
+        assert_eq!(outputs[1].tensor().unwrap().to_i64().unwrap(), places, "{threshold}");
+        // ONNX has thresholds from 0 to 1 alone, as its text says.
+        let threshold: f32 = threshold.parse().unwrap();
+        let given = [Tensor::scalar(9i64), Tensor::scalar(threshold)];
+        let node = One::of(Standard::Onnx, "NonMaxSuppression", 11);
+        let in_onnx = run(node.inputs(&[boxes.clone(), scores.clone()]).constants(&given));
+        assert_eq!(in_onnx.is_ok(), (0.0..=1.0).contains(&threshold), "{threshold}: {in_onnx:?}");
+        let given = given.into_iter().chain([Tensor::scalar(0f32)]).collect::<Vec<_>>();
+        let node =
+            openvino("NonMaxSuppression", 9).inputs(&[boxes.clone(), scores.clone()]).constants(&given);
+        let (model, given) = node.outputs(3).model();
+        let converted = model.convert(Standard::Onnx, &ConvertOptions::default()).unwrap().model;
+        for (model, what) in [(model, "OpenVINO"), (converted, "converted")] {
+            let outputs = model.run(given.clone()).unwrap();
+            let rows = outputs[0].tensor().unwrap().to_i64().unwrap();
+            assert_eq!(rows.chunks(3).map(|row| row[2]).collect::<Vec<_>>(), places, "{what}: {threshold}");
+        }
+    }
+}
+
+/// `Compress` selects along axes, of which a scalar has none.
+#[test]
+fn scalars_are_not_compressed() {
+    let inputs = [Tensor::scalar(1f32), zeros(DType::Bool, [1])];
+    let node = || One::of(Standard::Onnx, "Compress", 11).inputs(&inputs);
+    assert!(run(node()).is_err_and(|error| error.contains("is 0, expected at least 1")));
+    let (model, _) = node().model();
+    assert!(!model.infer(&InferOptions::default()).is_ok_and(|found| found.problems().is_empty()));
+}
+
+/// Where the aspect ratio is kept, axes without elements that are to have none count as kept, as in
+/// ONNX Runtime 1.32.
+#[test]
+fn ratios_of_no_elements_are_kept() {
+    let image = zeros(DType::F32, [0, 3]);
+    let cases = [
+        ("not_larger", 1, [0, 1]),
+        ("not_larger", 5, [0, 3]),
+        ("not_smaller", 1, [0, 3]),
+        ("not_smaller", 5, [0, 5]),
+    ];
+    for (policy, size, want) in cases {
+        let none = || Some(Tensor::vector::<f32>(&[]));
+        let constants = [none(), none(), Some(Tensor::vector(&[0i64, size]))];
+        let node = One::of(Standard::Onnx, "Resize", 19).inputs(std::slice::from_ref(&image));
+        let policy = ("keep_aspect_ratio_policy", Content::Bytes(policy.as_bytes().to_vec().into()));
+        let node = node.optional_constants(constants).attribute(policy.0, policy.1);
+        assert_eq!(run(node).unwrap().tensor().unwrap().shape().dims(), want);
+    }
 }
 
 /// Rows of class and score, places, and how many rows each image has: what OpenVINO 2026.4.1 gives.

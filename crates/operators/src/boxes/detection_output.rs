@@ -220,6 +220,11 @@ pub fn detection_output(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         prior = decoded(l, prior, deltas, variances)?;
     }
     let one_label = l.attributes.flag("decrease_label_id", false)?;
+    if one_label && l.attributes.int_or("background_label_id", 0)? != 0 {
+        return Err(cannot(
+            "DetectionOutput with decrease_label_id, where class 0 is none, and another background",
+        ));
+    }
     let top = l.attributes.int_or("top_k", -1)?;
     let candidates = taking_part(l, scores, classes, one_label, top)?;
     // Boxes with negative sides overlap none, so their sides count as zero.

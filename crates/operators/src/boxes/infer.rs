@@ -2,6 +2,7 @@
 //! of boxes the data decide.
 
 use gradus_core::DType;
+use gradus_core::convert::nearest_f64;
 
 use crate::dim::{Bounds, Dim};
 use crate::errors;
@@ -13,6 +14,11 @@ use crate::infer::{InferContext, InferError, InferResult};
 pub fn non_max_suppression(cx: &mut InferContext<'_, '_>) -> InferResult {
     scored_boxes(cx)?;
     (2..5).try_for_each(|input| cx.one_element(input))?;
+    if let Some(overlap) = cx.constant(3).and_then(|overlap| overlap.only_number().ok()).map(nearest_f64)
+        && !(0.0..=1.0).contains(&overlap)
+    {
+        return Err(errors::value("threshold of overlaps", overlap, "from 0 to 1").into());
+    }
     let count = selected_boxes(cx);
     Ok(vec![Fact::typed(DType::I64, [count, Dim::Known(3)])])
 }

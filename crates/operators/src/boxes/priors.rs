@@ -218,6 +218,9 @@ pub fn prior_box(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let [wide, high] = sides(l)?;
     let scales = l.attributes.flag("scale_all_sizes", true)?;
     let (priors, offset) = (priors(l, scales)?, required("offset", l.attributes.float("offset")?)?);
+    if !scales && !floats(l, "max_size")?.is_empty() {
+        l.edges("OpenVINO adds boxes of max_size, which its text ignores, and drops as many at the end");
+    }
     let step = l.float("step")?.unwrap_or(0.0);
     let mut ends = Vec::new();
     for (axis, PriorSide { count, cells: grid, image }) in [wide, high].into_iter().enumerate() {

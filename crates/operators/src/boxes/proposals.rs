@@ -239,7 +239,7 @@ pub fn proposal(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let boxes = l.apply("GatherND", &[boxes, at], &[int("batch_dims", 1)])?;
     let scores = of("Unsqueeze", top[0], ints(&[1])).put(l)?;
     let spans = spans(l, boxes, more)?;
-    let found = suppressed(l, spans, scores, float(l, "nms_thresh")?.min(1.0))?;
+    let found = suppressed(l, spans, scores, float(l, "nms_thresh")?)?;
     let found = kept(l, found, images, after)?;
     let at = l.apply("Concat", &[found.image, found.place], &[int("axis", 1)])?;
     let boxes = l.apply("GatherND", &[boxes, at], &[])?;

@@ -22,6 +22,9 @@ pub fn non_max_suppression(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>
     let most =
         first(2)?.map_or(0, |most| truncated(most).and_then(|most| usize::try_from(most).ok()).unwrap_or(0));
     let (overlap, threshold) = (first(3)?.unwrap_or(0.0), first(4)?);
+    if !(0.0..=1.0).contains(&overlap) {
+        return Err(errors::value("threshold of overlaps", overlap, "from 0 to 1"));
+    }
     let centered = attributes.flag("center_point_box", false)?;
     let mut selected: Vec<i64> = Vec::new();
     for at in 0..batch * classes {

@@ -8,6 +8,7 @@ use crate::attributes::required;
 use crate::boxes::lowered::of_upright;
 use crate::conversion::caveats;
 use crate::conversion::report::cannot;
+use crate::dialects::boxes::limits;
 use crate::errors;
 use crate::lowering::terms::{
     Term, cast, f, gathered, ints, joined, of, pick, shaped, size, unsqueezed, with,
@@ -123,6 +124,12 @@ pub fn non_max_suppression(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     for input in [3, 4] {
         let value = if l.has(input) { l.input(input)? } else { l.number(0.0, DType::F32)? };
         inputs.push(l.with_shape(value, one)?);
+    }
+    if l.has(3)
+        && let Some(overlap) = l.known(3)?.map(|overlap| overlap.only_number()).transpose()?.map(nearest_f64)
+        && !(0.0..=1.0).contains(&overlap)
+    {
+        [inputs[2], inputs[3]] = limits(l, inputs[2], overlap)?;
     }
     let mut found = l.apply("NonMaxSuppression", &inputs, &[flag("center_point_box", center)])?;
     let sorts = l.attributes.flag("sort_result_descending", true)?;

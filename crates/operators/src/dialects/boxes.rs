@@ -191,6 +191,13 @@ pub fn only_top(l: &mut Lowering<'_>, scores: LoweredValue, axis: usize, most: i
     l.apply("ScatterElements", &[none, top[1], top[0]], &[int("axis", along)])
 }
 
+/// The maximum number of boxes and the threshold of overlaps for ONNX, whose thresholds are from 0
+/// to 1. No overlap exceeds 1, and all exceed a negative number: the best box leaves out the others.
+pub fn limits(l: &mut Lowering<'_>, most: LoweredValue, overlap: f64) -> Result<[LoweredValue; 2]> {
+    let most = if overlap < 0.0 { of("Min", most, 1i64).write(l, DType::I64)? } else { most };
+    Ok([most, listed(l, &[overlap.clamp(0.0, 1.0)])?])
+}
+
 /// The boxes of each image and class that overlap no better one, in this order and that of their
 /// scores, which are those of `[image, class, box]`; negative infinity takes no part.
 pub fn suppressed(
@@ -199,10 +206,8 @@ pub fn suppressed(
     scores: LoweredValue,
     overlap: f64,
 ) -> Result<Found> {
-    if !(0.0..=1.0).contains(&overlap) {
-        return Err(errors::value("threshold of overlaps", overlap, "from 0 to 1"));
-    }
-    let (all, overlap) = (size(l, scores, 2)?, listed(l, &[overlap])?);
+    let all = size(l, scores, 2)?;
+    let [all, overlap] = limits(l, all, overlap)?;
     let least = l.constant(Tensor::vector(&[f32::MIN]))?;
     let found = l.apply("NonMaxSuppression", &[spans, scores, all, overlap, least], &[])?;
     let score = l.apply("GatherND", &[scores, found], &[])?;

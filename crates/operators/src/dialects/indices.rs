@@ -36,6 +36,7 @@ pub fn beams(l: &mut Lowering<'_>, follows: Option<Term>) -> Result<LoweredValue
     let own = of("Expand", own, f("Shape", x)).put(l)?;
     // The beam of each step by that of the next.
     let (after, last) = (rows(l, parents, 1, i64::MAX)?, rows(l, own, 0, 1)?);
+    let after = not_from_end(l, after, width)?;
     let mut beams = l.apply("Concat", &[after, last], &[along(0)])?;
     if let Some(follows) = follows {
         beams = pick(follows, beams, own).write(l, DType::I64)?;
@@ -50,6 +51,12 @@ pub fn beams(l: &mut Lowering<'_>, follows: Option<Term>) -> Result<LoweredValue
         reach = reach.saturating_mul(2);
     }
     l.apply("GatherElements", &[x, beams], &[int("axis", 2)])
+}
+
+/// Indices into `count` elements, with those below zero out of range: standards that do not count
+/// from the end refuse them.
+pub fn not_from_end(l: &mut Lowering<'_>, index: LoweredValue, count: LoweredValue) -> Result<LoweredValue> {
+    pick(of("Less", index, 0i64), count, index).write(l, DType::I64)
 }
 
 /// An input of indices as int64.

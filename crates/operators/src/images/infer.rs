@@ -137,10 +137,12 @@ fn axes(cx: &InferContext<'_, '_>, rank: usize) -> Result<Vec<usize>, InferError
 
 /// A dimension by the one scale for all axes that makes none larger, or none smaller, than asked.
 fn proportional(dims: &[Dim], sizes: &[Dim], axes: &[usize], policy: &str, axis: usize) -> Option<i64> {
-    let scales = axes
-        .iter()
-        .zip(sizes)
-        .map(|(&axis, size)| Some((size.known()?, dims[axis].known().filter(|&d| d > 0)?)));
+    let scales = axes.iter().zip(sizes).map(|(&axis, size)| match (size.known()?, dims[axis].known()?) {
+        // As in ONNX Runtime, an axis that has no elements, and is to have none, keeps its scale.
+        (0, 0) => Some((1, 1)),
+        (_, 0) => None,
+        scale => Some(scale),
+    });
     let scales = scales.collect::<Option<Vec<_>>>()?;
     let order = |a: &(i64, i64), b: &(i64, i64)| {
         (i128::from(a.0) * i128::from(b.1)).cmp(&(i128::from(b.0) * i128::from(a.1)))

@@ -19,9 +19,10 @@ pub fn reorg_yolo(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let square = errors::at_least_1("stride", stride)?.saturating_mul(stride);
     for (axis, by) in [(1, square), (2, stride), (3, stride)] {
         if let Some(len) = l.dims_of(0)?[axis].map(i64_of)
-            && len % by != 0
+            && (len % by != 0 || axis == 1 && len == 0)
         {
-            let wanted = format_args!("a multiple of {by}");
+            let kind = if axis == 1 { "positive multiple" } else { "multiple" };
+            let wanted = format_args!("a {kind} of {by}");
             return Err(errors::value(format_args!("size of axis {axis}"), len, wanted));
         }
     }

@@ -221,6 +221,9 @@ pub fn scatter_nd(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Resu
 pub fn compress(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
+    if dims.is_empty() {
+        return Err(errors::rank("input 0", 0, "at least 1"));
+    }
     let truth: Vec<_> = cx.tensor(1)?.numbers()?.map(|number| !number.is_zero()).collect();
     let kept = |size: usize| -> Vec<usize> { (0..size.min(truth.len())).filter(|&i| truth[i]).collect() };
     match attributes.int("axis")? {

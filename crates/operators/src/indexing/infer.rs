@@ -491,6 +491,9 @@ pub(super) fn scattered(cx: &mut InferContext<'_, '_>, plain: bool) -> InferResu
 /// Shape of `Compress`: the number of true conditions, along the axis or of all elements.
 pub fn compress(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0);
+    if dims.as_ref().is_ok_and(|dims| dims.is_empty()) {
+        return Err(errors::rank(cx.input_label(0), 0, "at least 1").into());
+    }
     let Some(axis) = cx.attributes.int("axis")? else {
         let what = "number of selected elements";
         let count = match dims {

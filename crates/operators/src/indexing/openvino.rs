@@ -29,6 +29,14 @@ use crate::output::allowed;
 use crate::words;
 use crate::{Eval, errors, indexing, indices, lowering, op, output};
 
+/// Shape of `GatherTree`: that of the steps, `[step, batch, beam]`.
+pub fn gather_tree(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let dims = cx.dims_of_rank(0, 3)?;
+    cx.same_shape(1, &dims)?;
+    cx.same_shape(2, &dims[1..2])?;
+    Ok(vec![Fact::shaped(dims)])
+}
+
 /// The integers of an input, or as many dimensions that the data decide.
 pub fn integers_or(cx: &mut InferContext<'_, '_>, input: usize, why: &str) -> Result<Vec<Dim>, InferError> {
     if let Some(all) = cx.integers(input) {

@@ -12,7 +12,7 @@ use gradus_core::{DType, Result, Tensor};
 
 use crate::attributes::Attributes;
 use crate::dialects::boxes::expect_rank;
-use crate::dialects::indices::{beams, counts_of, index, positions, rows, size, sorted};
+use crate::dialects::indices::{beams, counts_of, index, not_from_end, positions, rows, size, sorted};
 use crate::errors;
 use crate::lowering::terms::{Term, cast, of, whole, with};
 use crate::lowering::{LoweredValue, Lowering, along, int};
@@ -22,6 +22,16 @@ use crate::words;
 pub fn gather_tree(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     for (input, rank) in [(0, 3), (1, 3), (2, 1), (3, 0)] {
         expect_rank(l, input, rank)?;
+    }
+    let steps = l.dims_of(0)?;
+    for (input, wanted) in [(1, steps), (2, &steps[1..2])] {
+        for (axis, (own, wanted)) in l.dims_of(input)?.iter().zip(wanted).enumerate() {
+            if let (Some(own), Some(wanted)) = (own, wanted)
+                && own != wanted
+            {
+                return Err(errors::shape(format_args!("size of axis {axis} of input {input}"), own, wanted));
+            }
+        }
     }
     let (x, end, lengths) = (l.input(0)?, l.input(3)?, index(l, 2)?);
     let count = size(l, x, 0)?;
@@ -47,7 +57,8 @@ pub fn fill_empty_rows(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let count = rows(l, dims, 0, 1)?;
     let parts = l.apply_many("Split", &[at], &[int("axis", 1), int("num_outputs", 2)], 2)?;
     let row = l.reshape(parts[0], &[-1])?;
-    let counts = counts_of(l, row, count)?;
+    let of_matrix = not_from_end(l, row, count)?;
+    let counts = counts_of(l, of_matrix, count)?;
     let empty = of("Equal", counts, 0i64).write(l, DType::I64)?;
     let places = l.apply("NonZero", &[empty], &[])?;
     let places = l.reshape(places, &[-1])?;

@@ -100,7 +100,10 @@ pub(super) const OPENVINO: &[Row] = rows![
         .infer(indexing::openvino::gather_nd_merged)
         .eval(indexing::openvino::run_gather_nd)
         .becomes("GatherND, Reshape", "", indexing::to_onnx::gather_nd),
-    openvino("GatherTree", Moved).works(Work::None).infer(elementwise::infer::same).lowers(rows::gather_tree),
+    openvino("GatherTree", Moved)
+        .works(Work::None)
+        .infer(indexing::openvino::gather_tree)
+        .lowers(rows::gather_tree),
     openvino("GroupedMatMul", Lowered).lowers(rows::grouped_product),
     openvino("Identity", Moved)
         .infer(layout::reshaped::identity)

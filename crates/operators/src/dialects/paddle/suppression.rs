@@ -12,19 +12,13 @@ use gradus_core::graph::Content;
 use gradus_core::{DType, Result, Tensor};
 
 use crate::dialects::boxes::{
-    Choice, Decay, at_most, columns, detections, joined, matrix, multiclass, only_float32,
+    Choice, Decay, at_most, columns, detections, joined, limits, matrix, multiclass, only_float32,
 };
 use crate::dialects::cannot;
 use crate::dialects::indices::{counts_of, index, owners, positions, size};
 use crate::errors;
 use crate::lowering::terms::{Term, f, ints, of, pick, shaped, whole, with};
 use crate::lowering::{LoweredValue, Lowering, along, int};
-
-/// A float of an attribute as a constant.
-fn number(l: &mut Lowering<'_>, name: &str, default: f64) -> Result<LoweredValue> {
-    let value = l.constant(Tensor::vector(&[l.float(name)?.unwrap_or(default)]))?;
-    l.cast(value, DType::F32)
-}
 
 /// Boxes and scores of the images, of which each box has one for all classes.
 fn candidates(l: &Lowering<'_>) -> Result<[LoweredValue; 2]> {
@@ -81,12 +75,13 @@ pub fn nms(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     only_float32(l, 0)?;
     let boxes = l.input(0)?;
     let count = size(l, boxes, 0)?;
-    let (place, overlap) = (positions(l, count)?, number(l, "threshold", 1.0)?);
+    let place = positions(l, count)?;
+    let [most, overlap] = limits(l, count, l.float("threshold")?.unwrap_or(1.0))?;
     let score = (count - place).write(l, DType::I64)?;
     let score = l.cast(score, DType::F32)?;
     let score = l.reshape(score, &[1, 1, -1])?;
     let boxes = of("Unsqueeze", boxes, ints(&[0])).put(l)?;
-    let found = l.apply("NonMaxSuppression", &[boxes, score, count, overlap], &[])?;
+    let found = l.apply("NonMaxSuppression", &[boxes, score, most, overlap], &[])?;
     Ok(vec![with("Gather", [found.into(), whole(2)], [int("axis", 1)]).put(l)?])
 }
 
@@ -165,7 +160,8 @@ pub fn generate_proposals(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let scores = l.apply("Unsqueeze", &[score, one], &[])?;
     let most = l.attributes.int_or("post_nms_top_n", 1000)?;
     let most = if most <= 0 { all } else { l.list(&[most])? };
-    let (overlap, lowest) = (number(l, "nms_thresh", 0.5)?, l.constant(Tensor::vector(&[f32::MIN]))?);
+    let [most, overlap] = limits(l, most, l.float("nms_thresh")?.unwrap_or(0.5))?;
+    let lowest = l.constant(Tensor::vector(&[f32::MIN]))?;
     let found = l.apply("NonMaxSuppression", &[spans, scores, most, overlap, lowest], &[])?;
     let score = l.apply("GatherND", &[scores, found], &[])?;
     let parts = l.apply_many("Split", &[found], &[int("axis", 1), int("num_outputs", 3)], 3)?;
