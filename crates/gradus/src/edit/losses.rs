@@ -16,7 +16,7 @@ use super::{Error, Kind, Result, ValueId};
 use crate::check::accepted::Accepted;
 use crate::check::plan::{MAX_TRIES, PlannedRun, SIZES, SizeChoice, open_names};
 use crate::check::{NamedValues, OutputCheck, run};
-use crate::program::{Replaces, RunOptions};
+use crate::program::{NodeDone, Replaces, RunOptions};
 
 /// The difference that the short type makes to what a node computes of exact inputs.
 #[derive(Clone, Copy, Debug, Default)]
@@ -206,7 +206,18 @@ struct Measured {
 }
 
 impl Replaces for Measured {
-    fn replace(&mut self, _: &str, slot: usize, computed: Value) -> Value {
+    fn replace(&mut self, done: &NodeDone<'_>, computed: Vec<Option<Value>>) -> Result<Vec<Option<Value>>> {
+        let of_slot = |(slot, value): (&Option<usize>, Option<Value>)| match (slot, value) {
+            (Some(slot), Some(value)) => Some(self.exact_of(*slot, value)),
+            (_, value) => value,
+        };
+        Ok(done.slots.iter().zip(computed).map(of_slot).collect())
+    }
+}
+
+impl Measured {
+    /// Measures a value that a node computed, and returns the exact one in its place.
+    fn exact_of(&mut self, slot: usize, computed: Value) -> Value {
         let (Some((node, Value::Tensor(exact))), Value::Tensor(result)) = (self.exact.get(&slot), &computed)
         else {
             return computed;
