@@ -16,7 +16,7 @@ use super::sizes::{LimitArgs, SizeArgs};
 #[derive(Debug, ClapArgs)]
 #[allow(clippy::struct_excessive_bools, reason = "each is an option of the command")]
 #[command(
-    after_help = "Examples:\n  gradus lint examples/heads.onnx\n  gradus lint examples --fail-on error --format github\n  gradus lint examples/heads.onnx --fix -o heads.onnx"
+    after_help = "Examples:\n  gradus lint examples/heads.onnx --fix -o heads.onnx\n  gradus lint examples --fail-on error --format github"
 )]
 pub(crate) struct LintArgs {
     /// The models: ONNX files, .xml files of OpenVINO IR, or .json and .pdmodel files of Paddle

@@ -59,6 +59,7 @@ pub(super) struct Part {
 }
 
 impl Part {
+    /// Returns true if the node reads floats and may compute in the short type.
     pub(super) fn may_be_short(&self) -> bool {
         self.stays.is_none() && !self.reads.is_empty()
     }
@@ -144,6 +145,7 @@ impl<'m> Shortening<'m> {
         Ok(shortening)
     }
 
+    /// The main graph of the model as it is so far.
     pub(super) fn graph(&self) -> &'m Graph {
         self.editor.graph()
     }

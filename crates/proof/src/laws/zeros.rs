@@ -171,6 +171,7 @@ impl Terms<'_> {
         }
     }
 
+    /// Returns true if all elements are known to be zeros.
     pub fn is_zero(&self, id: TermId) -> bool {
         match filled(self, id) {
             Some(Number::Int(value)) => value == 0,
