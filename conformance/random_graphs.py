@@ -102,10 +102,12 @@ def is_open(model, values, loose) -> bool:
 
 
 def fits(node, values) -> bool:
-    """Whether the inputs of a Concat differ along its axis only."""
-    axis = node.attribute[0].i
-    shapes = [np.delete(values[name].shape, axis).tolist() for name in node.input if name in values]
-    return all(shape == shapes[0] for shape in shapes)
+    """Whether the values that a node joins differ along its axis only, or not at all if they get a new one."""
+    attributes = {attribute.name: attribute.i for attribute in node.attribute}
+    given = [values[name] for name in node.input if name in values]
+    items = given if node.op_type == "Concat" else [x for sequence in given for x in sequence]
+    shapes = [x.shape if attributes.get("new_axis") else tuple(np.delete(x.shape, attributes["axis"])) for x in items]
+    return len(set(shapes)) <= 1
 
 
 def make(seed, folder) -> dict:
@@ -116,7 +118,7 @@ def make(seed, folder) -> dict:
     runs, seen = [], set()
     names = [x.name for x in model.graph.output]
     stacked = [x for node in model.graph.node if node.op_type == "Loop" for x in node.output[1:]]
-    joined = [node for node in model.graph.node if node.op_type == "Concat"]
+    joined = [node for node in model.graph.node if node.op_type in ("Concat", "ConcatFromSequence")]
     reduced = [node.input[0] for node in model.graph.node if re.match("Reduce|Arg", node.op_type)]
     all_names = [x for node in model.graph.node for x in node.output]
     shown = onnx.ModelProto.FromString(model.SerializeToString())

@@ -716,7 +716,7 @@ fn assumed_conditions_simplify_shapes() {
         (
             &["h"],
             Err(
-                "condition is \"h\", expected two expressions with ==, !=, <=, >=, < or > between them, as \"h % 32 == 0\"",
+                "condition is \"h\", expected two expressions with ==, !=, <=, >=, < or > between them, as \"h % 32 == 0\", or numbers, as \"n in {1, 8}\"",
             ),
         ),
         (&["k >= 1"], Err("unknown dimension \"k\"; known: \"h\", \"n\", \"q\", \"r\", \"x_3\"")),
