@@ -81,7 +81,7 @@ fn floats_are_shortened_by_a_given_input() {
         str![[r#"
 examples/fixed_1x4.onnx -> OUT/half.onnx
 computes 1 of 2 nodes in bfloat16
-kept 1 node in float32, as they are to be kept: node "view" (Reshape)
+kept 1 node in float32, to be kept: node "view" (Reshape)
 node "place" (Add): bfloat16 changes it by 9.5e-4 of its largest magnitude
 output "y" differs by at most 9.5e-4 of its largest magnitude in 1 run
 

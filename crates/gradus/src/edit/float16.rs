@@ -118,7 +118,7 @@ impl<'m> Shortening<'m> {
             node.outputs.iter().flatten().for_each(|id| depends[id.index()] = reads_data || is_drawn);
             parts[index] = part(model, node, &inference, options.dtype);
             if !is_data && parts[index].may_be_short() {
-                parts[index].stays = Some("they compute sizes or constants");
+                parts[index].stays = Some("computing sizes or constants");
             }
         }
         for name in &options.keep {
@@ -127,7 +127,7 @@ impl<'m> Shortening<'m> {
             let Some(index) = graph.nodes().iter().position(is_named) else {
                 return Err(Error::unknown("node", name, graph.nodes().iter().map(|node| &*node.name)));
             };
-            parts[index].stays = Some("they are to be kept");
+            parts[index].stays = Some("to be kept");
         }
         let are_given = has_default_inputs(model.source());
         let is_constant = graph.ids().map(|id| match graph.value(id).origin {
@@ -304,17 +304,17 @@ fn part(model: &Model, node: &Node, inference: &Inference, dtype: DType) -> Part
     }
     let stay = |why| Part { stays: Some(why), ..Part::default() };
     if node.graphs().next().is_some() {
-        return stay("they hold graphs");
+        return stay("holding graphs");
     }
     if model.source().functions.iter().any(|function| function.id == node.operator) {
-        return stay("they call functions of the model");
+        return stay("calling functions of the model");
     }
     let row = operators::row_of(Standard::Onnx, node);
     let Some((row, signature)) = row.and_then(|row| Some((row, signature(row, node).ok()?))) else {
-        return stay("their operators are not known");
+        return stay("of operators that are not known");
     };
     if !values().all(|id| matches!(type_of(id), Some(Some(_)))) {
-        return stay("their types are not known, or not of tensors");
+        return stay("of types that are not known, or not of tensors");
     }
     let admitted = |params: &'static [Param], ids: &[Option<ValueId>]| -> Vec<_> {
         let floats = ids.iter().enumerate().filter(|(_, id)| id.is_some_and(is_float));
@@ -323,7 +323,7 @@ fn part(model: &Model, node: &Node, inference: &Inference, dtype: DType) -> Part
     };
     let reads = admitted(signature.inputs, &node.inputs);
     if reads.is_empty() {
-        return stay("their operators do not take the type");
+        return stay("of operators that do not take the type");
     }
     let (gives, own): (Vec<_>, Vec<_>) =
         admitted(signature.outputs, &node.outputs).into_iter().partition(|(_, output)| {
@@ -331,7 +331,7 @@ fn part(model: &Model, node: &Node, inference: &Inference, dtype: DType) -> Part
             !output.variable.is_empty() && reads.iter().any(shared)
         });
     if !own.is_empty() && row.role != Role::Cast {
-        return stay("their results have types of their own");
+        return stay("of results that have types of their own");
     }
     let is_exact = matches!(row.rounding(), Rounding::Moved | Rounding::Exact | Rounding::Chosen);
     let slots = |params: Vec<(usize, &Param)>| params.into_iter().map(|(slot, _)| slot).collect();

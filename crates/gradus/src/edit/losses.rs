@@ -169,7 +169,7 @@ impl Shortening<'_> {
                 None if part.gives.is_empty() => {}
                 None if modes[node] => short.push(node),
                 None if part.may_be_short() => {
-                    others.entry("they move elements of float32").or_default().push(label(node));
+                    others.entry("moving elements of float32").or_default().push(label(node));
                 }
                 None => {}
             }
@@ -182,7 +182,7 @@ impl Shortening<'_> {
             sorted.iter().map(|&node| format!("kept {} in float32: {dtype} {}", label(node), losses[node])),
         );
         notes.extend(others.into_iter().map(|(why, nodes)| {
-            format!("kept {} in float32, as {why}: {}", counted(nodes.len(), "node"), nodes.join(", "))
+            format!("kept {} in float32, {why}: {}", counted(nodes.len(), "node"), nodes.join(", "))
         }));
         let worst = short.iter().take(WORST).filter(|&&node| losses[node].relative > 0.0);
         notes.extend(worst.map(|&node| format!("{}: {dtype} {}", label(node), losses[node])));

@@ -61,8 +61,8 @@ fn nodes_are_kept_by_name() {
     let model = Sketch::of(text).model();
     let edited = shortened(&model, |options| options.keep.push("b".into()));
     assert_eq!(operators(&edited.model().unwrap()), "Cast Exp Cast Sin Transpose Cast Cos Cast");
-    assert!(has_note(&edited, "as they are to be kept: node \"make b\" (Sin)"), "{:?}", edited.notes());
-    assert!(has_note(&edited, "as they move elements of float32: node \"make t\""), "{:?}", edited.notes());
+    assert!(has_note(&edited, "float32, to be kept: node \"make b\" (Sin)"), "{:?}", edited.notes());
+    assert!(has_note(&edited, "moving elements of float32: node \"make t\""), "{:?}", edited.notes());
     let unknown = refused(&model, float16(|options| options.keep.push("make d".into())));
     assert!(unknown.to_string().starts_with("unknown node \"make d\""), "{unknown}");
 }
@@ -112,8 +112,8 @@ fn sizes_and_nodes_of_graphs_stay() {
     let model = model.output("y", DType::F32, &["n", "3"]).output("m", DType::F32, &["n", "3"]).model();
     let edited = shortened(&model, |_| {});
     let after = edited.model().unwrap();
-    assert!(has_note(&edited, "as they hold graphs: node \"make y\" (If)"), "{:?}", edited.notes());
-    assert!(has_note(&edited, "as they compute sizes or constants: node \"make g\" (Mul)"));
+    assert!(has_note(&edited, "holding graphs: node \"make y\" (If)"), "{:?}", edited.notes());
+    assert!(has_note(&edited, "computing sizes or constants: node \"make g\" (Mul)"));
     let inference = after.infer(&gradus::infer::InferOptions::default()).unwrap();
     let dtype = |name: &str| inference.fact(after.value(name).unwrap()).dtype();
     // The branches read `a` as float32; `m` is the product in float16.

@@ -52,15 +52,6 @@ fn sizes_that_runs_need_are_in_every_formula() {
             &["(h*w)%8 == 0"],
             "float32[(h*w)//8, 8]",
         ),
-        // A divisor is not 0 where there is a remainder.
-        (
-            x(&["n"]).text(
-                "four = [4]; minus = [-2]; shape = Shape(x); all = Mul(shape, four);
-                 rest = Mod(minus, all); y = ConstantOfShape(rest)",
-            ),
-            &["n >= 1"],
-            "float32[4*n - 2]",
-        ),
         // Sizes of 0 beside a -1 do not count.
         (x(&["0", "0"]).text("rows = [-1, 0]; y = Reshape(x, rows, allowzero=1)"), &[], "float32[1, 0]"),
         // Nodes that run for a size of 0 are no contradiction.

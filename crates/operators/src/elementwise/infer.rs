@@ -459,7 +459,6 @@ fn require_divisors(cx: &mut InferContext<'_, '_>, dims: &[Dim]) {
         }
         if symbols.at_least(divisor, 0) {
             cx.require(divisor, Relation::AtLeast, Dim::ONE);
-            cx.note_at_least(divisor, 1);
         } else if !symbols.never_zero(divisor) {
             cx.require(divisor, Relation::NotEqual, Dim::ZERO);
         }
