@@ -148,6 +148,7 @@ pub(crate) struct PlannedRun {
 }
 
 /// Runs to compare, in order.
+#[derive(Clone, Debug)]
 pub(crate) struct Schedule {
     pub(crate) runs: Vec<PlannedRun>,
     pub(crate) time: TimeBudget,

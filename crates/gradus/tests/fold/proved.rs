@@ -7,7 +7,7 @@ use gradus::conversion::ConvertOptions;
 use gradus::fold::{FoldOptions, Level, RuleSet, Verified};
 use gradus::graph::Standard;
 use gradus::infer::Sizes;
-use gradus::{Kind, Model, Result};
+use gradus::{Kind, Model, Result, Shape, Tensor};
 
 use crate::common::sketch::Sketch;
 
@@ -38,6 +38,24 @@ fn what_is_folded_and_converted_is_proved_and_not_run() {
         let found = model.verify_converted(&converted, &beside()).unwrap();
         assert!(found.proof.is_some_and(|proof| proof.is_complete()) && found.runs == 0, "{name}");
     }
+}
+
+/// The least of no counts is the largest integer, but the other output needs three rows.
+#[test]
+fn sizes_that_proved_outputs_refuse_show_no_difference() {
+    let model = |least: &str| {
+        let rows = Tensor::from_vec::<i64>(Shape::new([3, 1]).unwrap(), vec![0; 3]).unwrap();
+        let of = "y = GatherElements(x, rows, axis=1); none = 0; one = 1; first = [0]; s = Shape(x);
+                  n = Gather(s, none); counts = Range(none, n, one)";
+        let sketch = Sketch::of("x: float32[n, 1]").constant("rows", rows).text(of).text(least);
+        sketch.text("return y: float32[3, 1]; return m: int64[1]").model()
+    };
+    let first = model("m = ReduceMin(counts, first)");
+    let found = verify(&first, &model("m = Identity(first)"), &beside()).unwrap();
+    assert_eq!(found.proof.unwrap().outputs, [("y".to_owned(), true), ("m".to_owned(), false)]);
+    assert!(found.runs > 0 && found.refused.is_none(), "{:?}", found.refused);
+    let error = verify(&first, &model("m = Add(first, one)"), &beside()).unwrap_err();
+    assert!(error.to_string().contains("\"m\""), "{error}");
 }
 
 const TWO: &str = "x: float32[n, 4]; half = 0.5; y = Mul(x, half)";
