@@ -949,8 +949,8 @@ class Model:
             >>> gradus.load("examples/heads.onnx").fix().lint()
             []
         """
-        options = (_sizes(None, None), (list(select), list(ignore)), [], (None, None))
-        native = _native._fix(self._native, options)
+        rules = (list(select), list(ignore))
+        native = _native._fix(self._native, (_sizes(None, None), rules, [], (None, None)))
         return self if native is None else Model(native)
 
     def check_in(
