@@ -38,7 +38,7 @@ def test_floats_are_shortened_where_given_inputs_show_what_it_loses(tmp_path):
         half = gradus.load(path).run(given)[name]
         assert half.dtype == value.dtype
         np.testing.assert_allclose(half, value, atol=1e-2 * np.abs(value).max())
-    with pytest.raises(gradus.UsageError, match="float16 or bfloat16"):
+    with pytest.raises(gradus.errors.UsageError, match="float16 or bfloat16"):
         model.edit(floats="float64")
 
 

@@ -146,12 +146,12 @@ class NodeCheck:
             `"beyond"` for a larger error; `"unbounded"` where no bound is
             known.
         ratio: the largest error, divided by the error that is allowed.
-        pattern: the cause of errors beyond the bound, if their pattern tells
-            it: `"bfloat16"`, `"tf32"`, `"float16"`, `"flushed subnormals"`,
-            `"not finite"` or `"other type"`.
+        pattern: the cause of errors beyond the bound, if their pattern
+            tells it: `"bfloat16"`, `"tf32"`, `"float16"`,
+            `"flushed subnormals"`, `"not finite"` or `"other type"`.
         worst: the element of the largest ratio: its index in row-major
-            order, the exact element, that of the runtime, and the error that
-            is allowed.
+            order, the exact element, that of the runtime, and the error
+            that is allowed.
     """
 
     node: str
@@ -178,13 +178,13 @@ class RuntimeReport:
     Attributes:
         runs: the number of runs that were compared.
         outputs: the outputs in the order of the first model.
-        nodes: the values that nodes compute, those beyond their bound first,
-            each label by the largest ratio.
+        nodes: the values that nodes compute, those beyond their bound
+            first, each label by the largest ratio.
         hidden: why the runtime did not show these values, if a run did not.
         refused: the error of the last run that the runtime refused, and
             that was not compared.
-        first_beyond: the first node beyond its bound, in words, and the name
-            of its value.
+        first_beyond: the first node beyond its bound, in words, and the
+            name of its value.
     """
 
     runs: int
