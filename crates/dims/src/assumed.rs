@@ -31,7 +31,7 @@ impl Symbols {
     /// `n != 8`, as [`Condition::among`] has it; of others, none.
     ///
     /// # Errors
-    /// Those of [`Symbols::parse_condition`].
+    /// Errors of [`Symbols::parse_condition`].
     pub fn parse_guarded(&mut self, text: &str) -> Result<(Condition, Vec<Condition>)> {
         let claim = Claim::parse(text)?;
         let Some((of, numbers)) = claim.among() else { return Ok((claim.condition(self)?, Vec::new())) };

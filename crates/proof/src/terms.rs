@@ -149,7 +149,8 @@ impl<'m> Terms<'m> {
                 if let Some(id) = id {
                     let term = known[slot].or(terms.get(slot).copied());
                     scope.values[id.index()] = term;
-                    // Nodes come after their arguments: paths without sums with zero are found however long.
+                    // Nodes come after their arguments: paths without sums with zero are found
+                    // however long.
                     term.map(|term| self.signless(term));
                     if let (true, Some(term)) = (makes, term)
                         && let Some(TensorFact { elements: Elements::Integers(all), .. }) =

@@ -64,7 +64,8 @@ pub(crate) struct AssumeArgs {
     #[arg(long = "range", value_name = "NAME=FIRST..LAST")]
     pub(crate) ranges: Vec<String>,
 
-    /// Assume a condition on sizes of inputs: `--assume 'h % 32 == 0'`, `--assume 'n in {1, 8}'`, `--assume a=b`.
+    /// Assume a condition on sizes of inputs: `--assume 'h % 32 == 0'`, `--assume 'n in {1, 8}'`,
+    /// `--assume a=b`.
     #[arg(long = "assume", value_name = "CONDITION")]
     pub(crate) conditions: Vec<String>,
 

@@ -55,8 +55,8 @@ impl FailingCase {
         FailingCase { node, value, index: done.index, model: model.clone(), inputs }
     }
 
-    /// Saves the node alone as `model.onnx`, with the constants that it reads, and its other inputs as
-    /// `inputs.npz`. Rows that these inputs share are dropped while the runtime still computes
+    /// Saves the node alone as `model.onnx`, with the constants that it reads, and its other inputs
+    /// as `inputs.npz`. Rows that these inputs share are dropped while the runtime still computes
     /// the value beyond its bound.
     ///
     /// # Errors
@@ -79,7 +79,7 @@ impl FailingCase {
         Ok(SavedCase { rows, fails_alone: found.is_some(), pattern: found.and_then(|it| it.pattern) })
     }
 
-    /// The verdict about the node alone, if the runtime computes it beyond the bound of these inputs.
+    /// The verdict about the node alone, if the runtime computes it beyond the bound of its inputs.
     fn verdict(&self, inputs: &NamedValues, runtime: &dyn Runtime) -> Result<Option<Verdict>> {
         let limits = self.model.limits();
         limits.check()?;

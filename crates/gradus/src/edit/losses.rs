@@ -1,4 +1,4 @@
-//! What a shorter float type loses, node by node and in the outputs, measured by runs.
+//! Losses of a shorter float type, node by node and in the outputs, measured by runs.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap, HashSet};

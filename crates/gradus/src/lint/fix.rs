@@ -54,9 +54,10 @@ pub struct Fixed {
 }
 
 impl Model {
-    /// Mends findings of [`Model::lint`] that can be mended without changing a bit of a result: those
-    /// of rules that have a [`fix`](LintRule::fix). Outputs are proved to be the same, and compared
-    /// in runs where there is no proof, in up to 30 seconds. Nothing is returned if no finding goes.
+    /// Mends findings of [`Model::lint`] that can be mended without changing a bit of a result:
+    /// those of rules that have a [`fix`](LintRule::fix). Outputs are proved to be the same, and
+    /// compared in runs where there is no proof, in up to 30 seconds. Nothing is returned if no
+    /// finding goes.
     ///
     /// ```
     /// use gradus::lint::LintOptions;
@@ -70,8 +71,8 @@ impl Model {
     /// ```
     ///
     /// # Errors
-    /// As [`Model::edit`], [`Model::fold`], [`Model::verify`] and [`Model::lint`]; [`Kind::Unsupported`] if outputs
-    /// could neither be proved to be the same nor compared.
+    /// As [`Model::edit`], [`Model::fold`], [`Model::verify`] and [`Model::lint`];
+    /// [`Kind::Unsupported`] if outputs could neither be proved to be the same nor compared.
     pub fn fix(&self, lint: &Lint, options: &LintOptions) -> Result<Option<Fixed>> {
         let standard = self.source().standard;
         let mut rules: Vec<_> = lint.findings.iter().map(|finding| finding.rule).collect();

@@ -1,4 +1,4 @@
-//! Builds with vectors: fills, products of matrices and functions that are compiled for each level of
+//! Builds with vectors: fills, products of matrices and functions, compiled for each level of
 //! instructions, and threads.
 
 mod affine;

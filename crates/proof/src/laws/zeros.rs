@@ -158,7 +158,7 @@ impl Terms<'_> {
                 if own == arguments {
                     return Some(id);
                 }
-                // Of several outputs, each is one of a call of its own.
+                // Each of several outputs is one of a call of its own.
                 if slot > 0 {
                     return Some(self.table.intern(Term::Apply(operator, own, slot), info));
                 }

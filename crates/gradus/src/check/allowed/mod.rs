@@ -155,7 +155,7 @@ impl<'a> Judged<'a> {
                 || from.is_none_or(|from| value.dtype().is_none_or(|to| to.bits() < from.bits()))
         };
         match allowed {
-            // Of the exact inputs, one rounding is that of the exact result.
+            // One rounding of exact inputs is that of the exact result.
             Allowed::Rounded => self.each(|value, unit| {
                 Ok(match (row.rounding(), self.unit) {
                     (Rounding::Ieee, None) => of_each(value, |_| 0.0),
