@@ -1,6 +1,7 @@
 //! The chores of Gradus: `cargo xtask --help` lists them.
 
 mod bench;
+mod c;
 mod chores;
 mod fuzz;
 mod peers;
@@ -86,6 +87,11 @@ enum Chore {
         #[arg(long, default_value = "cuda")]
         features: String,
     },
+    /// Builds the C library and installs it into a folder, for `pkg-config` and CMake.
+    C {
+        /// The folder: `/usr/local`, say.
+        prefix: std::path::PathBuf,
+    },
     /// Builds the documentation site; broken links and references are errors.
     Site,
     /// Measurements, beside what they are compared with.
@@ -143,6 +149,7 @@ fn main() -> std::process::ExitCode {
         Chore::Wheel { folder, features } => {
             wheel::wheel(folder, &features).map(|path| println!("{}", path.display()))
         }
+        Chore::C { prefix } => c::install(&prefix, "release"),
         Chore::Bench(Bench::Infer { models }) => bench::infer(&models),
         Chore::Bench(Bench::Gpu { python, arguments }) => bench::gpu(python.as_deref(), &arguments),
         Chore::Bench(Bench::Sequences { arguments }) => bench::sequences(&arguments),

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
+use crate::c;
 use crate::chores;
 use crate::fuzz;
 use crate::python::{ISA_OF_ONEDNN, environment, python};
@@ -115,6 +116,7 @@ pub(crate) const SUITES: &[Suite] = &[
         },
     ),
     suite("python", "the Python package, from its wheel: types and tests", |tally, _| wheel::test(tally)),
+    suite("c", "the C library, installed, from programs of C and C++", |tally, _| c::test(tally)),
     suite("browser", "pages of reports in Chromium, against what the command prints", browser),
     suite("accuracy", "fills of random sequences against arbitrary precision", |tally, _| {
         tally.run(&mut chores::accuracy(chores::ELEMENTS, 1));

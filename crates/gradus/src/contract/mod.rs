@@ -7,6 +7,7 @@
 //! outputs are [ranges](OutputSize::Between).
 
 mod at_zero;
+mod evaluate;
 mod names;
 mod profiles;
 mod source;
@@ -16,6 +17,7 @@ use std::collections::{BTreeMap, HashSet};
 use gradus_core::graph::{Graph, ValueId};
 use gradus_core::{DType, Result};
 
+pub use evaluate::{ContractShapes, OutputShape};
 pub use profiles::{Deployment, Profile};
 pub use source::Language;
 
