@@ -21,8 +21,8 @@ pub(crate) use dims::{Dialect, Dim};
 pub(crate) use edits::{EditArgs, GeneralizeArgs, JoinArgs, SplitArgs};
 pub(crate) use lint::{FailOn, LintArgs, LintForm};
 pub(crate) use models::{
-    CheckArgs, CostArgs, Devices, Diagram, DiffArgs, Emit, FleetArgs, GraphArgs, Infer, Ops, ProveArgs,
-    ReportArgs, Show, VerifyProofArgs, bytes,
+    CheckArgs, CostArgs, Devices, Diagram, DiffArgs, DiffForm, Emit, FleetArgs, GraphArgs, Infer, Ops,
+    ProveArgs, ReportArgs, Show, VerifyProofArgs, bytes,
 };
 pub(crate) use rewrites::{ConvertArgs, FoldArgs, RuntimeName, Target};
 pub(crate) use runs::RunArgs;

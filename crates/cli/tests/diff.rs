@@ -50,6 +50,97 @@ fn equal_models_have_no_differences() {
 }
 
 #[test]
+fn reviewers_read_whether_models_are_the_same() {
+    prints(
+        &["diff", "examples/heads.onnx", "examples/heads.onnx", "--format", "markdown"],
+        str![[r#"
+### `examples/heads.onnx`
+
+**The same bits, proved for all inputs and sizes**
+
+| | before | after |
+|---|---|---|
+| nodes | `14` | the same |
+| parameters | `5` | the same |
+| MACs | `0` | the same |
+| peak bytes of values | `64*batch*seq` | the same |
+| inputs | `x: float32[batch, seq, 8]` | the same |
+| outputs | `y: float32[batch, 2, seq, 4]` | the same |
+
+
+"#]],
+    );
+    // Names are data: no table ends, nobody is mentioned.
+    let path = changed("positions.onnx", &[("token_count", "@a|``<b>x|y"), ("seq_to_float", "s_```_@all_t")]);
+    let shown = gradus(&["diff", "examples/positions.onnx", path.to_str().unwrap(), "--format", "markdown"]);
+    shown.assert().code(1).stderr_eq("").stdout_eq(str![[r####"
+### `[..]/positions.onnx`
+
+**Not proved; no difference in 112 runs**
+
+| | before | after |
+|---|---|---|
+| nodes | `6` | the same |
+| parameters | `2` | the same |
+| MACs | `0` | the same |
+| peak bytes of values | `12*seq + 4*max(seq, 2) + 12` | the same |
+| inputs | `tokens: int64[batch, seq]` | the same |
+| outputs | `position_ids: int64[seq]`<br>`phase: float32[seq]`<br>`token_count: int64[]` | `position_ids: int64[seq]`<br>`phase: float32[seq]`<br>```@a/|``<b>x/|y: int64[]``` |
+
+<details><summary>Differences</summary>
+
+````text
+outputs: 1 gone, 1 new
+  - token_count: int64[]
+  + @a|``<b>x|y: int64[]
+nodes: 2 changed
+  ~ node "count": Size(tokens) -> token_count
+      ~ output 0: token_count -> @a|``<b>x|y
+  ~ node "s_```_@all_t": Cast(seq) -> seq_float
+      ~ name: seq_to_float -> s_```_@all_t
+````
+
+</details>
+
+"####]]);
+    let path = changed("loop.onnx", &[("Add", "Mul")]);
+    let shown = gradus(&["diff", "examples/loop.onnx", path.to_str().unwrap(), "--format", "markdown"]);
+    shown.assert().code(1).stderr_eq("").stdout_eq(str![[r####"
+### `[..]/loop.onnx`
+
+**Not proved; no difference in 32 runs**
+
+| | before | after |
+|---|---|---|
+| nodes | `1` | the same |
+| parameters | `2` | the same |
+| MACs | `0` | the same |
+| peak bytes of values | `8*max(count, 0) + 50` | the same |
+| inputs | `count: int64[]` | the same |
+| outputs | `fibonacci: int64[max(count, 0)]` | the same |
+
+<details><summary>Differences</summary>
+
+```text
+operators: Add 1 -> 0, Mul 0 -> 1
+nodes in node "fib".body: 1 changed
+  ~ node 1: Add(a, b) -> sum
+      ~ operator: Add -> Mul
+```
+
+</details>
+
+"####]]);
+    misused(
+        &["diff", "a.onnx", "b.onnx", "--format", "markdown", "--json"],
+        str![[r#"
+{"error":{"kind":"usage","message":"the argument '--format <FORM>' cannot be used with '--json'","where":null}}
+
+"#]],
+    );
+}
+
+#[test]
 fn diff_shows_what_changed() {
     let path = changed(
         "positions.onnx",

@@ -1,7 +1,8 @@
-"""What others' CI takes from the repository: the hook of pre-commit, and the action of GitHub."""
+"""What others' CI takes from the repository: hooks of pre-commit, and actions of GitHub."""
 
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,9 +13,9 @@ ROOT = Path(__file__).resolve().parents[3]
 PATH = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
 
 
-def run(arguments, **variables):
+def run(arguments, cwd=ROOT, **variables):
     return subprocess.run(
-        arguments, capture_output=True, encoding="utf-8", check=False, env={**os.environ, "PATH": PATH, **variables}, cwd=ROOT
+        arguments, capture_output=True, encoding="utf-8", check=False, env={**os.environ, "PATH": PATH} | variables, cwd=cwd
     )
 
 
@@ -40,3 +41,58 @@ def test_the_action_annotates_findings():
     # Words of a pull request are data.
     done = run(["bash", "-e", "-c", lint["run"]], MODELS="$(touch /tmp/gradus-was-here);x.onnx", OPTIONS="")
     assert done.returncode == 1 and not Path("/tmp/gradus-was-here").exists()
+
+
+def committed(folder, message):
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"]
+    for words in (["init", "--quiet"], ["add", "--all"], ["commit", "--quiet", "--message", message]):
+        done = run([*git, *words], cwd=folder)
+        assert done.returncode == 0, done.stderr
+    return run(["git", "rev-parse", "HEAD"], cwd=folder).stdout.strip()
+
+
+def test_the_action_comments_what_a_pull_request_changes(tmp_path):
+    folder = tmp_path / "repository"
+    folder.mkdir()
+    odd = "x`|$(touch was-here).onnx"
+    shutil.copy(ROOT / "examples/heads.onnx", folder / "same.onnx")
+    shutil.copy(ROOT / "examples/fixed_1x4.onnx", folder / odd)
+    shutil.copy(ROOT / "examples/range.onnx", folder / "gone.onnx")
+    shutil.copy(ROOT / "examples/range.onnx", folder / "broken.onnx")
+    base = committed(folder, "before")
+    folded = run(["gradus", "fold", "examples/heads.onnx", "-o", folder / "same.onnx"])
+    assert folded.returncode == 0, folded.stderr
+    shutil.copy(ROOT / "examples/fixed_2x6.onnx", folder / odd)
+    (folder / "gone.onnx").unlink()
+    (folder / "broken.onnx").write_bytes(b"no `model`")
+    shutil.copy(ROOT / "examples/loop.onnx", folder / "new.onnx")
+    committed(folder, "after")
+
+    action = yaml.safe_load((ROOT / "actions/diff/action.yml").read_text())
+    compare, comment = action["runs"]["steps"][1:]
+    summary = tmp_path / "summary.md"
+    given = {
+        "MODELS": action["inputs"]["models"]["default"],
+        "BASE": base,
+        "ACTION": str(ROOT / "actions/diff"),
+        "RUNNER_TEMP": str(tmp_path),
+        "GITHUB_STEP_SUMMARY": str(summary),
+    }
+    done = run(["bash", "-e", "-c", compare["run"]], cwd=folder, **given)
+    assert done.returncode == 0, done.stderr
+    text = summary.read_text()
+    assert "### `./same.onnx`\n\n**The same bits, proved for all inputs and sizes**\n" in text
+    assert "| nodes | `14` | `2` |" in text
+    assert "### ``./x`\\|$(touch was-here).onnx``" in text and "`x: float32[2, 6, 8]`" in text
+    assert "A model cannot be compared with what it was:\n```text\n" in text
+    assert "New models:\n```text\nnew.onnx\n```" in text and "Removed models:\n```text\ngone.onnx\n```" in text
+    assert not list(tmp_path.rglob("was-here"))
+    assert run(["git", "worktree", "list"], cwd=folder).stdout.count("\n") == 1
+
+    # A stranger to GitHub stands in for its command.
+    commands = tmp_path / "commands"
+    commands.mkdir()
+    (commands / "gh").write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
+    (commands / "gh").chmod(0o755)
+    told = run(["bash", "-e", "-c", comment["run"]], cwd=folder, NUMBER="7", RUNNER_TEMP=str(tmp_path), PATH=f"{commands}{os.pathsep}{PATH}")
+    assert told.stdout.split()[:3] == ["pr", "comment", "7"] and told.stdout.split()[-1] == str(tmp_path / "gradus-diff.md")

@@ -357,7 +357,7 @@ pub(crate) struct Show {
 /// if something does, 2 if the models cannot be compared.
 #[derive(Debug, ClapArgs)]
 #[command(
-    after_help = "Examples:\n  gradus diff examples/positions.onnx examples/positions.onnx\n  gradus diff examples/heads.onnx examples/heads.onnx --json"
+    after_help = "Examples:\n  gradus diff examples/positions.onnx examples/positions.onnx\n  gradus diff examples/fixed_1x4.onnx examples/fixed_2x6.onnx --format markdown > comment.md"
 )]
 pub(crate) struct DiffArgs {
     /// The first model: an ONNX file, the .xml of an OpenVINO IR, or a Paddle program.
@@ -370,6 +370,10 @@ pub(crate) struct DiffArgs {
     #[arg(long)]
     pub(crate) all: bool,
 
+    /// The form of the answer: text, or a comment on a pull request.
+    #[arg(long, value_name = "FORM", value_enum, default_value_t, conflicts_with = "json")]
+    pub(crate) format: DiffForm,
+
     /// Print JSON (docs/json.md).
     #[arg(long)]
     pub(crate) json: bool,
@@ -378,14 +382,25 @@ pub(crate) struct DiffArgs {
     pub(crate) limits: LimitArgs,
 }
 
+/// The form in which differences are printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DiffForm {
+    /// Lines for people.
+    #[default]
+    Text,
+    /// Markdown for reviewers: whether both compute the same, nodes, parameters, MACs, memory,
+    /// inputs, outputs, conditions, and the differences folded away.
+    Markdown,
+}
+
 /// Compare all outputs of two models bit for bit, by a proof or in runs on the same random inputs.
 ///
 /// A proof, which takes at most 10 seconds, says which outputs of ONNX models are the same for all
 /// inputs and sizes; these are not run. In the runs of the others, open dimensions get sizes that
 /// the model takes: the smallest, the largest, then random ones. Floats are from -1 to 1, and in
-/// every third run zeros, ones, large and small numbers; integers are 0 and 1, or what a node looks
-/// up or chooses a branch by. Where outputs differ, the first value that differs is named, with its
-/// nodes in both models. Exit status: 0 if nothing differs, 1 if something does, 2 if the models
+/// every third run zeros, ones, large and small numbers; integers are 0 and 1, in every second run
+/// -8 to 8 or any of 8 bits, or what a node looks up or chooses a branch by. Where outputs differ,
+/// the first value that differs is named, with its nodes in both models. Exit status: 0 if nothing differs, 1 if something does, 2 if the models
 /// cannot be compared.
 ///
 /// With --with, the second model, or the only one, runs in other programs, whose outputs are

@@ -84,15 +84,22 @@ impl Accepted {
     }
 
     /// Adds numbers for the elements of inputs that decide conditions, and meets these with them: 0,
-    /// 1, or a number that a condition compares the element with, such as one that chooses a branch.
-    pub(crate) fn draw_elements(&self, random: &mut fastrand::Rng, numbers: &mut HashMap<String, i64>) {
+    /// 1, with `wide` others, or a number that a condition compares the element with, such as one
+    /// that chooses a branch.
+    pub(crate) fn draw_elements(
+        &self,
+        random: &mut fastrand::Rng,
+        numbers: &mut HashMap<String, i64>,
+        wide: bool,
+    ) {
+        let usual = if wide { &[0, 1, 2, 3, 7, -1][..] } else { &[0, 1] };
         for name in &self.of_elements {
             let all = self.conditions.iter().flat_map(|(guards, relation)| guards.iter().chain([relation]));
             let is_it = |of: &&Condition| {
                 self.symbols.as_symbol(of.left).is_some_and(|symbol| *symbol.name == **name)
             };
             let compared = all.filter(is_it).filter_map(|of| of.right.known());
-            let all: Vec<_> = compared.chain([0, 1]).collect();
+            let all: Vec<_> = compared.chain(usual.iter().copied()).collect();
             numbers.insert(name.clone(), all[random.usize(..all.len())]);
         }
         self.meet(numbers, &|name| self.of_elements.iter().any(|of| of == name));

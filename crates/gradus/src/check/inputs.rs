@@ -20,6 +20,10 @@ use gradus_engine::infer::{Inference, InputFact, Sizes};
 /// Floats in every third run: zeros, ones, and numbers whose products overflow and underflow.
 const EXTREME: [f64; 8] = [0.0, -0.0, 1.0, -1.0, 3e4, -3e4, 1e-5, -1e-5];
 
+/// Integers of more than 8 bits where they may be others than 0 and 1: counts of loops, and sizes of
+/// what runs make, among them.
+const NEAR: (i64, i64) = (-8, 8);
+
 /// Maximum number of elements of all inputs under a binding of any sizes; with more, sizes are
 /// small.
 const MAX_ELEMENTS: usize = 1 << 18;
@@ -29,8 +33,8 @@ const FEW: Range<i64> = 1..4;
 
 impl Model {
     /// Values for all inputs, those that are given among them, under a binding of the dimensions:
-    /// floats of -1 to 1 or extreme ones, integers 0 and 1 or what nodes look up or choose branches
-    /// by; and the sizes in words. Nothing if the binding does not meet what is assumed.
+    /// floats of -1 to 1 or extreme ones, integers 0 and 1, or wider ones, or what nodes look up or
+    /// choose branches by; and the sizes in words. Nothing if the binding does not meet what is assumed.
     ///
     /// # Errors
     /// [`Kind::Unsupported`] if the type of an input is not known; [`Kind::Limit`] if they take
@@ -61,8 +65,9 @@ impl Model {
         let open: Vec<_> = open.filter_map(|name| dims.get(&name).map(|&size| (name, size))).collect();
         let sizes = label(&planned.sizes, &open);
         let mut numbers = dims;
-        accepted.draw_elements(random, &mut numbers);
-        let mut maker = Maker { random, extreme: planned.extreme, limits, bytes: 0 };
+        accepted.draw_elements(random, &mut numbers, planned.wide);
+        let PlannedRun { extreme, wide, .. } = *planned;
+        let mut maker = Maker { random, extreme, wide, limits, bytes: 0 };
         let value = |&id| {
             let info = graph.value(id);
             if let Some(InputFact::Value(value)) = given.inputs.get(&*info.name) {
@@ -91,7 +96,7 @@ impl Model {
     /// An error if a value is not one of the element type that the input declares.
     pub fn chosen_inputs(&self, inference: &Inference, seed: u64) -> Result<Vec<(String, Value)>> {
         let mut numbers = HashMap::new();
-        Accepted::of(inference).draw_elements(&mut fastrand::Rng::with_seed(seed), &mut numbers);
+        Accepted::of(inference).draw_elements(&mut fastrand::Rng::with_seed(seed), &mut numbers, false);
         let of = |id: &ValueId| {
             let value = chosen(inference.fact(*id), inference, &numbers)?;
             Some(value.map(|value| (self.graph().value(*id).name.to_string(), value)))
@@ -116,6 +121,8 @@ struct Maker<'a> {
     random: &'a mut fastrand::Rng,
     /// True for extreme floats.
     extreme: bool,
+    /// True for integers besides 0 and 1.
+    wide: bool,
     limits: Limits,
     /// The bytes of all tensors so far.
     bytes: u64,
@@ -160,7 +167,11 @@ impl Maker<'_> {
         });
         self.limits.allow_bytes(self.bytes, each)?;
         self.bytes = self.bytes.saturating_add(low_u64(each)).saturating_add(u64_of(ROOM));
-        let Maker { random, extreme, limits, .. } = self;
+        let Maker { random, extreme, wide, limits, .. } = self;
+        let wider = range_of(dtype).map(|(least, most)| {
+            if dtype.bits() > 8 { (NEAR.0.max(least), NEAR.1.min(most)) } else { (least, most) }
+        });
+        let wider = wider.filter(|_| *wide);
         let texts = || random.alphanumeric().to_string().into();
         if dtype == DType::String {
             let texts = limits.collect(std::iter::repeat_with(texts).take(shape.len()))?;
@@ -177,7 +188,10 @@ impl Maker<'_> {
                     1 => max.into(),
                     _ => random.i64(min..=max).into(),
                 },
-                None => random.u8(0..2).into(),
+                None => match wider {
+                    Some((least, most)) => random.i64(least..=most).into(),
+                    None => random.u8(0..2).into(),
+                },
             }),
         };
         // The numbers end with the time.

@@ -318,9 +318,9 @@ impl Model {
         let mut refused = None;
         let accepted = Accepted::of(&self.infer(&InferOptions::of(given.clone()))?);
         for planned in &runs {
-            for tried in 0..planned.sizes.tries() {
+            for (planned, tried) in planned.tries() {
                 let limits = time.limits(self.limits());
-                let inputs = self.random_inputs(given, &mut random, (planned, tried, &accepted), limits)?;
+                let inputs = self.random_inputs(given, &mut random, (&planned, tried, &accepted), limits)?;
                 let Some((inputs, sizes)) = inputs else { continue };
                 let elements = inputs.iter().map(|(_, value)| len(value)).fold(0, usize::saturating_add);
                 if !time.allows(elements) {

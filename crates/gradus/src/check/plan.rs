@@ -145,6 +145,22 @@ pub(crate) struct PlannedRun {
     pub(crate) sizes: SizeChoice,
     /// True if floats are zeros, ones, and very large and small numbers.
     pub(crate) extreme: bool,
+    /// True if integers are of all numbers of short types, and else of some on both sides of 0.
+    /// Where the first model refuses them, the run has others.
+    pub(crate) wide: bool,
+}
+
+impl PlannedRun {
+    /// A run of usual floats, and of the integers 0 and 1.
+    pub(crate) fn plain(sizes: SizeChoice) -> PlannedRun {
+        PlannedRun { sizes, extreme: false, wide: false }
+    }
+
+    /// The draws of inputs for this run, in the order in which they are tried.
+    pub(crate) fn tries(&self) -> impl Iterator<Item = (PlannedRun, usize)> {
+        let of = |wide, tries| (0..tries).map(move |tried| (PlannedRun { wide, ..self.clone() }, tried));
+        of(true, usize::from(self.wide)).chain(of(false, self.sizes.tries()))
+    }
 }
 
 /// Runs to compare, in order.
@@ -179,13 +195,14 @@ pub(crate) fn usual(runs: usize) -> Vec<PlannedRun> {
         0 | 1 if runs > 2 => SizeChoice::Boundary(run == 1),
         _ => SizeChoice::Between(SIZES),
     };
-    (0..runs).map(|run| PlannedRun { sizes: sizes(run), extreme: run % 3 == 2 }).collect()
+    let planned = |run| PlannedRun { sizes: sizes(run), extreme: run % 3 == 2, wide: run % 2 == 0 };
+    (0..runs).map(planned).collect()
 }
 
 /// Runs of all kinds of sizes that a model may treat apart, those that take least time first.
 pub(crate) fn varied(graph: &Graph, given: &Sizes) -> Vec<PlannedRun> {
     let names = open_names(graph, given);
-    let of = |sizes: &SizeChoice, extreme| PlannedRun { sizes: sizes.clone(), extreme };
+    let of = |sizes: &SizeChoice, extreme| PlannedRun { sizes: sizes.clone(), extreme, wide: !extreme };
     if names.is_empty() {
         return [false, true].map(|extreme| of(&SizeChoice::Declared, extreme)).into();
     }
@@ -203,7 +220,7 @@ pub(crate) fn measuring(graph: &Graph, given: &Sizes) -> Vec<PlannedRun> {
     } else {
         vec![SizeChoice::One, SizeChoice::Between(SIZES)]
     };
-    sizes.into_iter().map(|sizes| PlannedRun { sizes, extreme: false }).collect()
+    sizes.into_iter().map(PlannedRun::plain).collect()
 }
 
 /// The time for some runs.

@@ -58,7 +58,7 @@ pub(super) fn stacks(
 ) -> Result<Option<bool>> {
     let given = Sizes::default();
     let accepted = Accepted::of(&source.infer(&InferOptions::of(given.clone()))?);
-    let planned = PlannedRun { sizes: SizeChoice::Declared, extreme: false };
+    let planned = PlannedRun::plain(SizeChoice::Declared);
     let mut random = fastrand::Rng::with_seed(1);
     let mut draw =
         || source.random_inputs(&given, &mut random, (&planned, 0, &accepted), limits).ok().flatten();
@@ -181,7 +181,7 @@ pub(super) fn runs_elsewhere(
         let dims: HashMap<_, _> = sizes.iter().map(|(name, size)| (name.to_string(), size * times)).collect();
         let given = Sizes { dims, ..Sizes::default() };
         let accepted = Accepted::of(&dynamic.infer(&InferOptions::of(given.clone()))?);
-        let planned = PlannedRun { sizes: SizeChoice::Declared, extreme: false };
+        let planned = PlannedRun::plain(SizeChoice::Declared);
         let mut random = fastrand::Rng::with_seed(2);
         let drawn = dynamic.random_inputs(&given, &mut random, (&planned, 0, &accepted), limits)?;
         let Some((inputs, _)) = drawn else { continue };

@@ -50,7 +50,7 @@ impl Shortening<'_> {
         let mut random = fastrand::Rng::with_seed(self.options.seed);
         let is_open = !open_names(graph, sizes).is_empty();
         let choice = if is_open { SizeChoice::Between(SIZES) } else { SizeChoice::Declared };
-        let planned = PlannedRun { sizes: choice, extreme: false };
+        let planned = PlannedRun::plain(choice);
         let mut runs = Vec::new();
         let mut refused = Error::new(Kind::Usage, "cannot measure what is lost: no sizes suit the model");
         for tried in 0..MAX_TRIES {

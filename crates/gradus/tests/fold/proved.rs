@@ -58,6 +58,34 @@ fn sizes_that_proved_outputs_refuse_show_no_difference() {
     assert!(error.to_string().contains("\"m\""), "{error}");
 }
 
+/// Differences that the integers 0 and 1 do not show: squares, loops of more than one iteration, and
+/// codes of images.
+#[test]
+fn integers_of_runs_are_others_than_0_and_1() {
+    let bytes = std::fs::read("../../examples/loop.onnx").unwrap();
+    let at = bytes.windows(3).position(|word| word == b"Add").unwrap();
+    let product = [&bytes[..at], b"Mul", &bytes[at + 3..]].concat();
+    let of = |text: &str| Sketch::of(text).model();
+    let pairs = [
+        (Model::from_bytes(&bytes.into()).unwrap(), Model::from_bytes(&product.into()).unwrap()),
+        (
+            of("x: int64[n]; y = Mul(x, x); return y: int64[n]"),
+            of("x: int64[n]; y = Identity(x); return y: int64[n]"),
+        ),
+        (
+            of("x: uint8[n]; y = BitwiseNot(x); return y: uint8[n]"),
+            of("x: uint8[n]; most = 255; all = CastLike(most, x); rest = Sub(all, x); two = 254; even = CastLike(two, x);
+                y = BitwiseOr(rest, even); return y: uint8[n]"),
+        ),
+    ];
+    for (index, (first, second)) in pairs.iter().enumerate() {
+        let mut options = CheckOptions::default();
+        options.runs = 4;
+        assert!(!first.check(second, &options).unwrap().is_same(), "pair {index}");
+        assert!(verify(first, second, &beside()).is_err(), "pair {index}");
+    }
+}
+
 const TWO: &str = "x: float32[n, 4]; half = 0.5; y = Mul(x, half)";
 const RETURN: &str = "return y: float32[n, 4]; return z: float32[n, 4]";
 

@@ -1,10 +1,11 @@
 //! `gradus diff`: what differs between two models.
 
+mod markdown;
+
 use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
 
 use anstyle::{AnsiColor, Style};
-use gradus::Error;
 use gradus::diff::{Change, Diff, GraphDiff};
 use serde::Serialize;
 
@@ -50,8 +51,15 @@ struct ChangeJson<'a> {
 
 /// Runs `gradus diff`: prints the differences between two models.
 pub(crate) fn diff(args: &args::DiffArgs) -> Result<(), Failure> {
-    let found = compare(args).map_err(Failure::NotCompared)?;
-    if args.json {
+    let open = |path| args.limits.open(path);
+    let models = open(&args.before).and_then(|before| Ok([before, open(&args.after)?]));
+    let models = models.map_err(Failure::NotCompared)?;
+    let found = Diff::of(&models[0], &models[1]).map_err(Failure::NotCompared)?;
+    if args.format == args::DiffForm::Markdown {
+        let mut out = Limited::new(BufWriter::new(std::io::stdout().lock()), args.limits.limits());
+        markdown::write(&args.after, models.each_ref(), &found, &mut out)?;
+        out.flush()?;
+    } else if args.json {
         output::print_json(&json(args, &found))?;
     } else if !found.is_empty() {
         let out = Limited::new(BufWriter::new(anstream::stdout().lock()), args.limits.limits());
@@ -60,11 +68,6 @@ pub(crate) fn diff(args: &args::DiffArgs) -> Result<(), Failure> {
         out.flush()?;
     }
     if found.is_empty() { Ok(()) } else { Err(Failure::Different) }
-}
-
-fn compare(args: &args::DiffArgs) -> Result<Diff, Error> {
-    let open = |path| args.limits.open(path);
-    Diff::of(&open(&args.before)?, &open(&args.after)?)
 }
 
 fn json<'a>(args: &args::DiffArgs, found: &'a Diff) -> DiffJson<'a> {
@@ -111,9 +114,14 @@ fn kind(change: &Change) -> &'static str {
 
 /// Text on one line that is not too long.
 fn short(text: &str) -> String {
+    shortened(text, LETTERS)
+}
+
+/// Text on one line, of at most so many letters.
+fn shortened(text: &str, most: usize) -> String {
     let text = escaped(text);
     let mut letters = text.chars();
-    let mut short: String = letters.by_ref().take(LETTERS).collect();
+    let mut short: String = letters.by_ref().take(most).collect();
     if letters.next().is_some() {
         short.push('…');
     }
