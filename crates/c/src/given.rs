@@ -15,6 +15,7 @@ pub struct NamedSize {
     pub size: i64,
 }
 
+/// The error of a pointer that is NULL.
 pub(crate) fn missing(what: &str) -> Error {
     Error::mismatch(Kind::Usage, what, "NULL", "a pointer")
 }

@@ -32,13 +32,13 @@ proved: 3 of 3 outputs, for all inputs and sizes
 examples/loop.onnx (onnx) -> [..]/loop.xml (openvino)
 nodes 5: 4 exact, 1 not
   node "fib" (onnx Loop-16): edge cases: the output shapes of a loop that runs zero times may differ
-checked: 1 output, 4 elements, 5 runs: the same bits
+checked: 1 output, 7 elements, 5 runs: the same bits
 
 "#]]);
     prints(
         &["check", "examples/loop.onnx", out],
         str![[r#"
-1 output, 4 elements, 5 runs: the same bits
+1 output, 7 elements, 5 runs: the same bits
 
 "#]],
     );

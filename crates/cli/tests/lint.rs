@@ -134,6 +134,15 @@ For more information, try '--help'.
 }
 
 #[test]
+fn gitlab_reads_findings_as_code_quality() {
+    let arguments = ["lint", "examples/baked.onnx", "examples/heads.onnx", "--format", "gitlab", "-q"];
+    gradus(&arguments).assert().code(1).stderr_eq("").stdout_eq(str![[r#"
+[{"description":"node /"view/" (Reshape): the model runs only if batch == 1","check_name":"GR102","fingerprint":"96a5c2bb1b14f6a074cdf249c018f05f","severity":"minor","location":{"path":"examples/baked.onnx","lines":{"begin":1}}},{"description":"node /"shape_1/" (Shape): computes what node /"shape_0/" computes","check_name":"GR203","fingerprint":"429c71b73800259af33badab79641b5f","severity":"info","location":{"path":"examples/heads.onnx","lines":{"begin":1}}},{"description":"node /"shape_2/" (Shape): computes what node /"shape_0/" computes","check_name":"GR203","fingerprint":"2dea64f8dcf887b3ec96f92e7966a0e8","severity":"info","location":{"path":"examples/heads.onnx","lines":{"begin":1}}},{"description":"the model: 12 of 14 nodes can be folded","check_name":"GR204","fingerprint":"c11e0f8307c1f55918a8ca33007c26bb","severity":"info","location":{"path":"examples/heads.onnx","lines":{"begin":1}}}]
+
+"#]]);
+}
+
+#[test]
 fn sarif_is_what_its_schema_says() {
     let output =
         gradus(&["lint", "examples", "--format", "sarif", "--fail-on", "never", "-q"]).output().unwrap();

@@ -19,12 +19,19 @@ def run(arguments, cwd=ROOT, **variables):
     )
 
 
-def test_pre_commit_takes_the_hooks():
+def test_pre_commit_takes_the_hooks(tmp_path):
     done = run([sys.executable, "-m", "pre_commit", "validate-manifest", ".pre-commit-hooks.yaml"])
     assert done.returncode == 0, done.stdout + done.stderr
-    [hook] = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
-    status = {model: run([*shlex.split(hook["entry"]), model]).returncode for model in ["examples/heads.onnx", "examples/baked.onnx"]}
-    assert status == {"examples/heads.onnx": 0, "examples/baked.onnx": 1}
+    lint, contract = (shlex.split(hook["entry"]) for hook in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text()))
+    models = [str(ROOT / "examples" / name) for name in ("heads.onnx", "baked.onnx")]
+    assert [run([*lint, model]).returncode for model in models] == [0, 1]
+    # The hook fails where a contract changes: pre-commit looks whether files did.
+    written = []
+    for _ in range(2):
+        done = run([*contract, *models], cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        written.append({path.name: path.read_text() for path in (tmp_path / "contracts").iterdir()})
+    assert written[0] == written[1] and sorted(written[0]) == ["baked.onnx.json", "heads.onnx.json"]
 
 
 def test_the_action_annotates_findings():

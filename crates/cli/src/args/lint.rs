@@ -69,7 +69,7 @@ pub(crate) struct LintArgs {
     #[arg(short, long, value_name = "FILE|DIR", requires = "fix")]
     pub(crate) output: Option<PathBuf>,
 
-    /// The form of the findings: text, annotations of GitHub Actions, or SARIF 2.1.0.
+    /// The form of the findings: text, annotations of GitHub Actions, or a document of all models.
     #[arg(long, value_name = "FORM", default_value = "text", conflicts_with = "json")]
     pub(crate) format: LintForm,
 
@@ -113,4 +113,6 @@ pub(crate) enum LintForm {
     Github,
     /// SARIF 2.1.0, one document for all models.
     Sarif,
+    /// A report of code quality of GitLab, one document for all models.
+    Gitlab,
 }

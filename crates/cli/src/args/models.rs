@@ -357,7 +357,7 @@ pub(crate) struct Show {
 /// if something does, 2 if the models cannot be compared.
 #[derive(Debug, ClapArgs)]
 #[command(
-    after_help = "Examples:\n  gradus diff examples/positions.onnx examples/positions.onnx\n  gradus diff examples/fixed_1x4.onnx examples/fixed_2x6.onnx --format markdown > comment.md"
+    after_help = "Examples:\n  gradus diff examples/positions.onnx examples/positions.onnx\n  gradus diff examples/heads.onnx examples/heads.onnx --format markdown"
 )]
 pub(crate) struct DiffArgs {
     /// The first model: an ONNX file, the .xml of an OpenVINO IR, or a Paddle program.

@@ -2,6 +2,7 @@
 
 mod baseline;
 mod config;
+mod gitlab;
 mod sarif;
 mod text;
 
@@ -98,7 +99,8 @@ pub(crate) fn lint(args: &LintArgs) -> Result<(), Failure> {
     let baseline = Baseline::read(args.baseline.clone().or_else(|| config.baseline()).as_deref())?;
     let fail_on = config.fail_on(args.fail_on)?;
     let models = fleet::expand(&args.models)?;
-    let is_one_document = args.format == LintForm::Sarif || args.write_baseline.is_some();
+    let is_one_document =
+        matches!(args.format, LintForm::Sarif | LintForm::Gitlab) || args.write_baseline.is_some();
     let all = Mutex::new(Vec::new());
     let done = many::each(&models, args.json, &args.fleet, args.limits.limits(), |of, out| {
         let model = given::set(&args.limits.open(&of.path)?, &args.sizes.shapes.set)?;
@@ -135,8 +137,13 @@ pub(crate) fn lint(args: &LintArgs) -> Result<(), Failure> {
     if let Some(path) = &args.write_baseline {
         baseline::write(path, &all)?;
     }
-    if args.format == LintForm::Sarif {
-        output::print_json(&sarif::log(&all))?;
+    match args.format {
+        LintForm::Sarif => output::print_json(&sarif::log(&all))?,
+        LintForm::Gitlab => {
+            let paths: Vec<_> = all.iter().map(|linted| linted.model.path.display().to_string()).collect();
+            output::print_json(&gitlab::entries(&all, &paths))?;
+        }
+        LintForm::Text | LintForm::Github => {}
     }
     done
 }
