@@ -96,7 +96,7 @@ pub struct Proof {
     /// Outputs of both models, in the order of the first, and whether they are proved to be the
     /// same.
     pub outputs: Vec<(String, bool)>,
-    /// Outputs that only one of them has.
+    /// Outputs that only one of them has, where the other has none in their place.
     pub unmatched: Vec<String>,
     /// Inputs that only one of them has: the number of the model, and the name.
     pub own_inputs: Vec<(usize, String)>,
@@ -305,6 +305,11 @@ fn followed(first: &Source, second: &Source, options: &ProofOptions, mut trail: 
     }
 }
 
+/// The assumption that outputs of two names are one, in words.
+fn same_place((first, second): &(String, String)) -> String {
+    format!("output \"{first}\" of the first model is \"{second}\" of the second, in one place")
+}
+
 /// A proof of models in one graph.
 struct Attempt {
     proof: Proof,
@@ -325,7 +330,7 @@ fn attempt(
     trail: Trail,
 ) -> Result<Attempt> {
     let up_to = level.up_to;
-    let Joined { model, outputs, unmatched, own_inputs } = joined;
+    let Joined { model, outputs, placed, unmatched, own_inputs } = joined;
     let source = source.clone().with_model(model);
     let mut given = InferOptions::default().cautiously();
     given.sizes.clone_from(sizes);
@@ -354,7 +359,7 @@ fn attempt(
     let proved: Vec<_> = outputs.iter().map(|(name, both)| (name.clone(), is_proved(both))).collect();
     let firsts = outputs.iter().map(|(_, both)| pair(both)[0]).collect();
     let vacuous = vacuous(&mut terms.symbols, rest.iter().chain(&run), limits);
-    let texts = |all: &[ModelCondition]| all.iter().map(|of| of.text.clone()).collect();
+    let texts = |all: &[ModelCondition]| all.iter().map(|of| of.text.clone()).collect::<Vec<_>>();
     let mut frontier = Vec::new();
     let mut same = Same::default();
     if proved.iter().any(|(_, proved)| !proved) {
@@ -376,7 +381,7 @@ fn attempt(
         outputs: proved,
         unmatched,
         own_inputs,
-        assumptions: texts(&rest),
+        assumptions: texts(&rest).into_iter().chain(placed.iter().map(same_place)).collect(),
         inputs: graph.inputs().iter().map(|&id| typed(&terms, graph, id, values[id.index()])).collect(),
         conditions: texts(&run),
         vacuous,
