@@ -92,6 +92,10 @@ fn products_with_what_tells_them_from_nothing_are_the_same() {
         ("(s + p - 4)*min(s + p - 4, 1) == s + p - 4", false),
         ("b*min(b, 2) == b", false),
         ("b*min(s, 1) == b", false),
+        ("broadcast(3*b*s, min(s, 1)) == 3*b*s", true),
+        ("broadcast(3*b*s, min(b*s, 1)) == 3*b*s", true),
+        ("broadcast(3*b, min(s, 1)) == 3*b", false),
+        ("broadcast(b + s, min(s, 1)) == b + s", false),
         ("(b - 3)*min(b - 3, 1) == b - 3", false),
     ] {
         let mut symbols = Symbols::default();

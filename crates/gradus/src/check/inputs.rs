@@ -1,7 +1,7 @@
 //! Random inputs of a model.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 use gradus_core::convert::{low_u64, product, u64_of, usize_of_i64};
@@ -119,7 +119,7 @@ impl Model {
         let dims = facts.filter_map(|fact| fact.dims.as_ref()).flat_map(|dims| dims.iter().copied());
         let symbols = dims.flat_map(|dim| inference.symbols().symbols_of(dim));
         let mut accepted = Accepted::of(inference);
-        let mut least = HashMap::new();
+        let mut least = BTreeMap::new();
         for name in symbols.map(|symbol| symbol.name.to_string()) {
             if let Entry::Vacant(entry) = least.entry(name) {
                 let bounds = accepted.bounds(entry.key()).unwrap_or(Bounds::ANY);
@@ -131,7 +131,17 @@ impl Model {
         FIRST.into_iter().find_map(|first| {
             let mut numbers: HashMap<_, _> =
                 least.iter().map(|(name, &least)| (name.clone(), least.max(first))).collect();
-            accepted.meet(&mut numbers, &|_| true).then_some(numbers)
+            if !accepted.meet(&mut numbers, &|_| true) {
+                return None;
+            }
+            // Sizes that need not be more are as small as they can be.
+            for (name, &least) in &least {
+                let found = numbers.insert(name.clone(), least);
+                if !accepted.meet(&mut numbers, &|_| false) {
+                    numbers.extend(found.map(|found| (name.clone(), found)));
+                }
+            }
+            Some(numbers)
         })
     }
 }

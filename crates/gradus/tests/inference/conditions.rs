@@ -234,6 +234,11 @@ fn small_sizes_meet_the_conditions() {
         (x(&["n"]).text("y = Neg(x)"), Some(&[("n", 1)][..])),
         // Windows of four, of which there is at least one.
         (x(&["n"]).text("t = [-1, 4]; y = Reshape(x, t)"), Some(&[("n", 4)])),
+        // Only the axis that needs eight has more than one.
+        (
+            x(&["k", "n"]).text("a = [0, -1, 4]; b = Reshape(x, a); c = [0, -1, 8]; y = Reshape(x, c)"),
+            Some(&[("k", 1), ("n", 8)]),
+        ),
         (x(&["n", "m"]).text("t = [6]; y = Reshape(x, t)"), Some(&[("m", 1), ("n", 6)])),
         (
             x(&["p"])
