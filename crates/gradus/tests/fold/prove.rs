@@ -306,7 +306,9 @@ fn models_without_a_common_input_are_not_equivalent() {
 fn outputs_of_other_names_are_paired_by_place() {
     let model = |nodes: &str, outputs: [&str; 2]| {
         let mut sketch = Sketch::of(&format!("x: float32[n]; {nodes}"));
-        outputs.into_iter().for_each(|name| _ = sketch.0.output(name));
+        for name in outputs {
+            sketch.0.output(name);
+        }
         sketch.model()
     };
     let first = model("a = Neg(x); b = Exp(x)", ["a", "b"]);
