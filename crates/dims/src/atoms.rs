@@ -144,6 +144,13 @@ impl Symbols {
             if self.absorbs(whole, part, &operands) {
                 return Some(whole);
             }
+            // A multiple of x is 0 where x is: broadcast(k*x, min(x, 1)) is k*x.
+            if let [x, Dim::ONE] | [Dim::ONE, x] = operands[..]
+                && self.at_least(x, 0)
+                && self.divides(x, whole)
+            {
+                return Some(whole);
+            }
             // With c of 0, x can only be 1: broadcast(x, min(x, c)) is x + min(c, 1) - 1.
             let is_capped = operands.len() > 1 && operands.contains(&whole);
             if is_capped && self.at_least(whole, 1) && self.at_least(part, 0) {

@@ -264,7 +264,7 @@ impl Symbols {
         match relation {
             Relation::AtLeast => self.at_least(apart, 0) || self.is_any_where(left, right),
             Relation::AtMost => self.bounds(apart).upper().is_some_and(|most| most <= 0),
-            Relation::Equal => apart == Dim::ZERO,
+            Relation::Equal => self.vanishes(apart),
             Relation::Broadcast => left == Dim::ONE || right == Dim::ONE,
             Relation::NotEqual => self.never_zero(apart),
         }

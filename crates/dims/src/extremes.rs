@@ -9,11 +9,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::sum::{Sum, Term, gcd};
+use super::sum::{Sum, Term, gcd, without};
 use super::{Atom, AtomId, Bounds, Dim, Measure, Symbols};
 
 /// Plain minima and maxima of a sum, at most: each is tried in all its forms.
 const MAX_PLAIN: usize = 8;
+
+/// Maximum number of maxima that are left out of an expression.
+const MAX_ABSORBED: usize = 64;
 
 impl Symbols {
     /// The operands of an atom that is a minimum or maximum, and true if it is a minimum.
@@ -57,6 +60,58 @@ impl Symbols {
             total = total.plus(&product)?;
         }
         Some(total)
+    }
+
+    /// Returns true if an expression is 0 once maxima are left out that a factor makes needless:
+    /// `n*max(n, 1)` is `n*n` where n is at least 0, and `(n + k)*max(n + k, 1)` likewise.
+    pub(crate) fn vanishes(&mut self, dim: Dim) -> bool {
+        let sum = self.as_sum(dim);
+        if !self.has_extremes(&sum) {
+            return dim == Dim::ZERO;
+        }
+        let mut plain = self.plain_sum(&sum);
+        for _ in 0..MAX_ABSORBED {
+            let Some(sum) = plain else { return false };
+            let Some((at, rest, max)) = self.absorbed(&sum) else { return sum == Sum::constant(0) };
+            plain = self.without_max(sum, at, &rest, max);
+        }
+        false
+    }
+
+    /// A term of a sum that has a factor `max(x, 1)` and the first term of x, where x is at least 0:
+    /// its place, its other factors, and the maximum.
+    fn absorbed(&self, sum: &Sum) -> Option<(usize, Vec<AtomId>, AtomId)> {
+        let max_of = |term: &Term, atom: AtomId| {
+            let lead = self.above_one(atom)?.terms.first()?.clone();
+            let rest = without(&term.factors, &[atom]).and_then(|rest| without(&rest, &lead.factors))?;
+            (term.coefficient % lead.coefficient == 0).then_some((rest, atom))
+        };
+        let mut terms = sum.terms.iter().enumerate();
+        terms.find_map(|(at, term)| {
+            let (rest, atom) = term.factors.iter().find_map(|&atom| max_of(term, atom))?;
+            Some((at, rest, atom))
+        })
+    }
+
+    /// The sum x of an atom `max(x, 1)` where x is at least 0.
+    fn above_one(&self, atom: AtomId) -> Option<Arc<Sum>> {
+        let Atom::Max(all) = &self.atom(atom).0 else { return None };
+        let [of, Dim::ONE] = all[..] else { return None };
+        self.at_least(of, 0).then(|| self.as_sum(of))
+    }
+
+    /// A sum in a term of which `x*x - (x - t)*max(x, 1)` takes the place of `t*max(x, 1)`, where t
+    /// is the first term of x.
+    fn without_max(&self, mut sum: Sum, at: usize, rest: &[AtomId], max: AtomId) -> Option<Sum> {
+        let x = self.above_one(max)?;
+        let lead = x.terms.first()?.clone();
+        let times = sum.terms.remove(at).coefficient / lead.coefficient;
+        let lead = Sum { terms: vec![lead], constant: 0 };
+        let others = x.plus(&lead.scaled(-1)?)?.times(&Sum::atom(max))?;
+        let product = x.times(&x)?.plus(&others.scaled(-1)?)?;
+        let product =
+            if rest.is_empty() { product.scaled(times)? } else { product.times_factors(rest, times)? };
+        sum.plus(&product)
     }
 
     fn plain_atom(&mut self, atom: AtomId) -> Option<Arc<Sum>> {

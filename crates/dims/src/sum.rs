@@ -96,7 +96,7 @@ impl Sum {
     }
 
     /// The sum times a product of atoms.
-    fn times_factors(&self, factors: &[AtomId], coefficient: i64) -> Option<Sum> {
+    pub(crate) fn times_factors(&self, factors: &[AtomId], coefficient: i64) -> Option<Sum> {
         let mut terms = Vec::with_capacity(self.terms.len() + 1);
         for term in &self.terms {
             let mut all = [&term.factors, factors].concat();
@@ -215,7 +215,7 @@ fn order(a: &[AtomId], b: &[AtomId]) -> std::cmp::Ordering {
 }
 
 /// The factors of the first that the second has not, if it has no others.
-fn without(all: &[AtomId], some: &[AtomId]) -> Option<Vec<AtomId>> {
+pub(crate) fn without(all: &[AtomId], some: &[AtomId]) -> Option<Vec<AtomId>> {
     let mut rest = all.to_vec();
     for factor in some {
         let at = rest.iter().position(|other| other == factor)?;

@@ -79,6 +79,31 @@ impl ReferenceTree {
     }
 }
 
+/// A factor makes the minimum with 1 of it needless where it is a size.
+#[test]
+fn products_with_what_tells_them_from_nothing_are_the_same() {
+    for (text, holds) in [
+        ("b*min(b, 1) == b", true),
+        ("16*b*s*min(b, 1)*min(s, 1) == 16*b*s", true),
+        ("min(n//2, 1)*(n//2) == n//2", true),
+        ("3*(s + p)*b*min(s + p, 1) == 3*b*s + 3*b*p", true),
+        ("b*(s + p)*min(b, 1)*min(s + p, 1) == b*s + b*p", true),
+        ("(s + p)*min(s, 1) == s + p", false),
+        ("(s + p - 4)*min(s + p - 4, 1) == s + p - 4", false),
+        ("b*min(b, 2) == b", false),
+        ("b*min(s, 1) == b", false),
+        ("broadcast(3*b*s, min(s, 1)) == 3*b*s", true),
+        ("broadcast(3*b*s, min(b*s, 1)) == 3*b*s", true),
+        ("broadcast(3*b, min(s, 1)) == 3*b", false),
+        ("broadcast(b + s, min(s, 1)) == b + s", false),
+        ("(b - 3)*min(b - 3, 1) == b - 3", false),
+    ] {
+        let mut symbols = Symbols::default();
+        let condition = symbols.parse_condition(text).unwrap();
+        assert_eq!(symbols.always_holds(&condition), holds, "{text}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 4000, ..ProptestConfig::default() })]
 

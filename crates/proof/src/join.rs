@@ -29,6 +29,8 @@ pub struct Joined {
     pub model: Model,
     /// Outputs of one name: the name, and the value in each model.
     pub outputs: Vec<(String, [ValueId; 2])>,
+    /// Those of them that have another name in the second model, and one place in both: their names.
+    pub placed: Vec<(String, String)>,
     /// Outputs that only one model has: their names.
     pub unmatched: Vec<String>,
     /// Inputs that only one model has: the number of the model, and their names.
@@ -71,16 +73,33 @@ pub fn join(models: [&Model; 2], same: &Same, bodies: &Bodies, limits: &Limits) 
     let is = |name: &str, info: &graph::ValueInfo| {
         &*info.name == name || info.aliases.iter().any(|alias| &**alias == name)
     };
-    let (mut pairs, mut unmatched) = (Vec::new(), Vec::new());
-    for (info, id) in first {
-        match second.iter().find(|(other, _)| is(&info.name, other)) {
-            Some((_, other)) => pairs.push((info.name.to_string(), [*id, *other])),
+    // Outputs of one place whose names the other model does not have.
+    let is_alone = |info: &graph::ValueInfo, others: &[(&graph::ValueInfo, ValueId)]| {
+        others.iter().all(|(other, _)| !is(&info.name, other) && !is(&other.name, info))
+    };
+    let by_place = |at: usize, info: &graph::ValueInfo| {
+        let other = second.get(at).filter(|_| first.len() == second.len())?;
+        (is_alone(info, second) && is_alone(other.0, first)).then_some(other)
+    };
+    let (mut pairs, mut unmatched, mut placed) = (Vec::new(), Vec::new(), Vec::new());
+    for (at, (info, id)) in first.iter().enumerate() {
+        let same = second.iter().find(|(other, _)| is(&info.name, other));
+        match same.or_else(|| by_place(at, info)) {
+            Some((other, value)) => {
+                if same.is_none() {
+                    placed.push((info.name.to_string(), other.name.to_string()));
+                }
+                pairs.push((info.name.to_string(), [*id, *value]));
+            }
             None => unmatched.push(info.name.to_string()),
         }
     }
-    let extra = second.iter().filter(|(info, _)| !pairs.iter().any(|(name, _)| is(name, info)));
+    let is_paired = |info: &graph::ValueInfo| {
+        pairs.iter().any(|(name, _)| is(name, info)) || placed.iter().any(|(_, other)| **other == *info.name)
+    };
+    let extra = second.iter().filter(|(info, _)| !is_paired(info));
     unmatched.extend(extra.map(|(info, _)| info.name.to_string()));
-    Ok(Joined { model, outputs: pairs, unmatched, own_inputs: shared.own })
+    Ok(Joined { model, outputs: pairs, placed, unmatched, own_inputs: shared.own })
 }
 
 /// A graph whose nodes are copied.

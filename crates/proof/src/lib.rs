@@ -15,8 +15,8 @@ mod views;
 
 use std::sync::Arc;
 
-use foldhash::{HashMap, HashMapExt};
-use gradus_core::graph::{Graph, Origin, Standard, ValueId};
+use foldhash::{HashMap, HashMapExt, HashSet};
+use gradus_core::graph::{Constant, Graph, Model, Origin, Standard, ValueId};
 use gradus_core::{DType, Error, Kind, Limits, Result};
 use gradus_engine::dim::{Answer, Claim, Condition, Dim, Ranges, Relation, Symbols};
 use gradus_engine::infer::{InferOptions, Inference, ModelCondition, Sizes};
@@ -26,7 +26,7 @@ use gradus_engine::source::Source;
 use serde::Serialize;
 
 use join::{Bodies, Joined, Same, join};
-use table::TermId;
+use table::{MAX_SHORT, TermId};
 use terms::Terms;
 use trail::Trail;
 
@@ -96,7 +96,7 @@ pub struct Proof {
     /// Outputs of both models, in the order of the first, and whether they are proved to be the
     /// same.
     pub outputs: Vec<(String, bool)>,
-    /// Outputs that only one of them has.
+    /// Outputs that only one of them has, where the other has none in their place.
     pub unmatched: Vec<String>,
     /// Inputs that only one of them has: the number of the model, and the name.
     pub own_inputs: Vec<(usize, String)>,
@@ -190,6 +190,39 @@ pub fn verify(first: &Source, second: &Source, certificate: &str, options: &Proo
     followed(first, second, options, Trail::replayed(certificate)?)
 }
 
+/// Bytes of constants that two models share from which on they are not read at first.
+const MAX_READ: u128 = 1 << 28;
+
+/// The differences that laws of an attempt may allow, and how it knows constants.
+#[derive(Clone, Copy)]
+pub struct Level {
+    up_to: UpTo,
+    /// True if long constants are the same only where they are stored as one: nothing reads them.
+    reads_short: bool,
+}
+
+impl Level {
+    /// The level after this one, of a proof that is asked for so much.
+    fn next(self, wanted: UpTo) -> Option<Level> {
+        let of = |up_to| Level { up_to, reads_short: false };
+        if self.reads_short {
+            return Some(of(self.up_to));
+        }
+        UpTo::ALL.into_iter().find(|next| *next > self.up_to && *next <= wanted).map(of)
+    }
+}
+
+/// Returns true if long constants that two models share take at least [`MAX_READ`] bytes.
+fn share_constants(models: [&Model; 2]) -> bool {
+    let [first, second] = models.map(|model| {
+        let all = model.graph.constants().iter().map(|(_, constant)| constant);
+        all.filter(|constant| constant.byte_len() > MAX_SHORT)
+    });
+    let own: HashSet<_> = first.map(Constant::identity).collect();
+    let shared = second.filter(|constant| own.contains(&constant.identity()));
+    shared.map(Constant::byte_len).fold(0, u128::saturating_add) >= MAX_READ
+}
+
 /// The line at the end of a certificate.
 #[derive(Serialize)]
 struct End<'a> {
@@ -224,13 +257,15 @@ fn followed(first: &Source, second: &Source, options: &ProofOptions, mut trail: 
     let models = [first.source(), second.source()];
     trail.open(models, options.up_to, &options.sizes)?;
     let (mut same, mut bodies) = (Same::default(), Bodies::default());
-    let (mut round, mut of_level, mut up_to) = (0, 0, UpTo::Bits);
+    let reads_short = !options.certificate && !trail.is_replayed() && share_constants(models);
+    let mut level = Level { up_to: UpTo::Bits, reads_short };
+    let (mut round, mut of_level) = (0, 0);
     let mut last: Option<Proof> = None;
     loop {
         (round, of_level) = (round + 1, of_level + 1);
         let is_replayed = trail.is_replayed();
         let joined = join(models, &same, &bodies, &limits);
-        let found = joined.and_then(|joined| attempt(first, joined, &options.sizes, (&limits, up_to), trail));
+        let found = joined.and_then(|joined| attempt(first, joined, &options.sizes, (&limits, level), trail));
         let found = match (found, last.take()) {
             (Ok(found), _) => found,
             // Rounds that ended have proved what they have.
@@ -255,13 +290,12 @@ fn followed(first: &Source, second: &Source, options: &ProofOptions, mut trail: 
         }
         // Equal values have equal sizes once they are read as one.
         if of_level == MAX_ROUNDS || merged.len() <= same.len() {
-            let next = UpTo::ALL.into_iter().find(|next| *next > up_to && *next <= options.up_to);
-            let Some(next) = next else {
+            let Some(next) = level.next(options.up_to) else {
                 trail.end()?;
                 return Ok(proof);
             };
-            (up_to, of_level) = (next, 0);
-            if up_to == UpTo::Rounding {
+            (level, of_level) = (next, 0);
+            if level.up_to == UpTo::Rounding {
                 bodies = found.bodies;
             }
         }
@@ -269,6 +303,11 @@ fn followed(first: &Source, second: &Source, options: &ProofOptions, mut trail: 
         same = merged;
         last = Some(proof);
     }
+}
+
+/// The assumption that outputs of two names are one, in words.
+fn same_place((first, second): &(String, String)) -> String {
+    format!("output \"{first}\" of the first model is \"{second}\" of the second, in one place")
 }
 
 /// A proof of models in one graph.
@@ -287,10 +326,11 @@ fn attempt(
     source: &Source,
     joined: Joined,
     sizes: &Sizes,
-    (limits, up_to): (&Limits, UpTo),
+    (limits, level): (&Limits, Level),
     trail: Trail,
 ) -> Result<Attempt> {
-    let Joined { model, outputs, unmatched, own_inputs } = joined;
+    let up_to = level.up_to;
+    let Joined { model, outputs, placed, unmatched, own_inputs } = joined;
     let source = source.clone().with_model(model);
     let mut given = InferOptions::default().cautiously();
     given.sizes.clone_from(sizes);
@@ -308,7 +348,7 @@ fn attempt(
     let bodies = bodies(graph, &inference);
     // Real numbers have no type.
     let dtypes: Vec<_> = graph.ids().map(|id| inference.fact(id).dtype()).collect();
-    let (mut terms, values) = Terms::of(&source, inference, limits, up_to, trail)?;
+    let (mut terms, values) = Terms::of(&source, inference, limits, level, trail)?;
     let pair = |both: &[ValueId; 2]| both.map(|id| values[id.index()]);
     let is_proved = |both: &[ValueId; 2]| {
         let [a, b] = pair(both);
@@ -319,7 +359,7 @@ fn attempt(
     let proved: Vec<_> = outputs.iter().map(|(name, both)| (name.clone(), is_proved(both))).collect();
     let firsts = outputs.iter().map(|(_, both)| pair(both)[0]).collect();
     let vacuous = vacuous(&mut terms.symbols, rest.iter().chain(&run), limits);
-    let texts = |all: &[ModelCondition]| all.iter().map(|of| of.text.clone()).collect();
+    let texts = |all: &[ModelCondition]| all.iter().map(|of| of.text.clone()).collect::<Vec<_>>();
     let mut frontier = Vec::new();
     let mut same = Same::default();
     if proved.iter().any(|(_, proved)| !proved) {
@@ -341,7 +381,7 @@ fn attempt(
         outputs: proved,
         unmatched,
         own_inputs,
-        assumptions: texts(&rest),
+        assumptions: texts(&rest).into_iter().chain(placed.iter().map(same_place)).collect(),
         inputs: graph.inputs().iter().map(|&id| typed(&terms, graph, id, values[id.index()])).collect(),
         conditions: texts(&run),
         vacuous,

@@ -4,7 +4,7 @@ use std::hash::{BuildHasher, Hash};
 use std::sync::Arc;
 
 use foldhash::HashMap;
-use gradus_core::convert::Rules;
+use gradus_core::convert::{Rules, i64_of};
 use gradus_core::graph::Constant;
 use gradus_core::{DType, Result, Shape, Tensor};
 use gradus_engine::dim::Dim;
@@ -90,11 +90,17 @@ pub struct Table {
     ids: HashMap<(Term, Option<Info>), TermId>,
     constants: Vec<Constant>,
     by_bits: HashMap<(DType, Shape, u64), Vec<usize>>,
+    by_storage: HashMap<(DType, Shape, usize), TermId>,
     /// Terms whose sizes became known after they were made.
     pub learned: usize,
     /// True if floats of all types are numbers: all have the widest type.
     pub reals: bool,
+    /// True if long constants are equal only where they are stored as one, and are not read.
+    pub reads_short: bool,
 }
+
+/// Maximum number of bytes of a constant that is always known by them.
+pub const MAX_SHORT: u128 = 1 << 20;
 
 impl Table {
     /// The number of terms.
@@ -151,8 +157,21 @@ impl Table {
     /// The term of a constant: integers if it is short, a scalar that is broadcast if all elements
     /// are one.
     pub fn constant(&mut self, constant: &Constant) -> Result<TermId> {
-        let tensor = constant.tensor()?;
-        Ok(self.tensor(&tensor))
+        if !self.reads_short || constant.byte_len() <= MAX_SHORT {
+            return Ok(self.tensor(&constant.tensor()?));
+        }
+        let (dtype, shape) = (constant.dtype(), constant.shape());
+        let key = (dtype, shape.clone(), constant.identity());
+        if let Some(&known) = self.by_storage.get(&key) {
+            return Ok(known);
+        }
+        let dims = shape.dims().iter().map(|&size| Dim::Known(i64_of(size))).collect();
+        // The table keeps the constant, so that no other gets its identity.
+        self.constants.push(constant.clone());
+        let term = Term::Constant(self.constants.len() - 1);
+        let term = self.intern(term, Info { dtype: Some(dtype), dims: Some(dims) });
+        self.by_storage.insert(key, term);
+        Ok(term)
     }
 
     /// The term of a tensor.

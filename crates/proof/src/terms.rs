@@ -14,11 +14,11 @@ use gradus_engine::operators::registry;
 use gradus_engine::operators::{Chance, Checked, Rounding, Row};
 use gradus_engine::source::Source;
 
-use crate::UpTo;
 use crate::attributes::{self, ContentKey};
 use crate::laws::{self, Call};
 use crate::table::{Arguments, Info, Operator, Table, Term, TermId};
 use crate::trail::Trail;
+use crate::{Level, UpTo};
 
 /// Makes the terms of values.
 pub struct Terms<'m> {
@@ -72,9 +72,10 @@ impl<'m> Terms<'m> {
         source: &'m Source,
         inference: Inference,
         limits: &'m Limits,
-        up_to: UpTo,
+        level: Level,
         trail: Trail,
     ) -> Result<(Terms<'m>, Vec<Option<TermId>>)> {
+        let up_to = level.up_to;
         let graph = source.graph();
         let places: Vec<_> = inference.subgraphs().iter().map(|body| body.place.to_vec()).collect();
         let runs = places.into_iter().filter_map(|place| {
@@ -84,7 +85,7 @@ impl<'m> Terms<'m> {
         let runs = runs.collect();
         let (facts, symbols, bodies, _) = inference.into_parts();
         let mut table = Table::default();
-        table.reals = up_to == UpTo::Rounding;
+        (table.reals, table.reads_short) = (up_to == UpTo::Rounding, level.reads_short);
         let mut terms = Terms {
             table,
             symbols,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use gradus_core::Shape;
 use gradus_core::convert::usize_of_i64;
 use gradus_core::graph::Standard;
-use gradus_engine::dim::{Dim, Symbols};
+use gradus_engine::dim::{Condition, Dim, Relation, Symbols};
 use gradus_engine::fact::Dims;
 use gradus_engine::operators::registry;
 
@@ -300,8 +300,24 @@ impl Terms<'_> {
         if self.table.dims(inner) == Some(dims) {
             return inner;
         }
+        if self.repeats_nothing(inner, dims) {
+            return self.reshaped(inner, dims);
+        }
         let info = Info { dtype: self.table.dtype(inner), dims: Some(dims.clone()) };
         self.table.intern(Term::Expand(inner), info)
+    }
+
+    /// Returns true if a term that is broadcast to a shape keeps its elements: their number stays,
+    /// and axes of another size have at most one.
+    fn repeats_nothing(&mut self, id: TermId, dims: &Dims) -> bool {
+        let Some(own) = self.table.dims(id).cloned() else { return false };
+        let is_one = |size: &Dim| self.symbols.bounds(*size).upper().is_some_and(|upper| upper <= 1);
+        let is_kept = |(size, own): (&Dim, &Dim)| size == own || is_one(size);
+        let Some(missing) = dims.len().checked_sub(own.len()) else { return false };
+        let fits = dims[..missing].iter().all(is_one) && dims[missing..].iter().zip(own.iter()).all(is_kept);
+        let counts = [&own, dims].map(|dims| self.symbols.product(dims.iter().copied()));
+        let [Some(own), Some(all)] = counts else { return false };
+        fits && self.symbols.always_holds(&Condition::new(own, Relation::Equal, all))
     }
 
     /// The elements of a term from one along an axis, in steps, so that the axis has that size.
@@ -356,6 +372,9 @@ impl Terms<'_> {
             let picked: Dims = all.into_iter().skip(start).step_by(usize_of_i64(step)?).take(len).collect();
             return (picked.len() == len && len > 0).then(|| self.table.integers(picked, info));
         }
+        if let Some(columns) = self.constant_columns(id, axis, from, len) {
+            return Some(columns);
+        }
         let (operator, parts, _) = self.applied(id)?;
         let joins = operator.domain.is_empty() && &*operator.name == "Concat" && step == 1;
         if !joins || attributes::int(&operator.attributes, "axis")? != gradus_core::convert::i64_of(axis) {
@@ -384,6 +403,27 @@ impl Terms<'_> {
         let arguments = taken.iter().copied().map(Some).collect();
         let row = registry::row(Standard::Onnx, "", "Concat")?;
         laws::apply(self, Call { operator: Arc::new(operator), row, arguments, infos }).first().copied()
+    }
+
+    /// Columns of a matrix that is a constant.
+    fn constant_columns(
+        &mut self,
+        id: TermId,
+        axis: usize,
+        (start, step): (Dim, i64),
+        len: Dim,
+    ) -> Option<TermId> {
+        let stored = self.table.stored(self.root(id)).filter(|stored| stored.byte_len() <= MAX_MOVED)?;
+        let [Dim::Known(rows), Dim::Known(all)] = **self.table.dims(id)? else { return None };
+        if axis != 1 || step != 1 {
+            return None;
+        }
+        let [rows, all, from, len] = [rows, all, start.known()?, len.known()?].map(usize_of_i64);
+        let (rows, all, from, len) = (rows?, all?, from?, len?);
+        let places: Vec<_> =
+            (0..rows).flat_map(|row| (0..len).map(move |at| row * all + from + at)).collect();
+        let part = stored.picked(Shape::new([rows, len]).ok()?, &places, self.limits).ok()?;
+        Some(self.table.tensor(&part))
     }
 
     /// The axis that a number means for a term.

@@ -1,6 +1,6 @@
 //! Inputs that are not given to `gradus run`: made at random, or listed with an example of each.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use gradus::convert::u64_of;
 use gradus::infer::{InferOptions, InputFact};
@@ -9,11 +9,17 @@ use gradus::{DType, Error, Kind, Limits, Model, Program, Result, Value};
 use super::given;
 use crate::literal::Filling;
 
-/// An input that is not given, and as much of its shape as is known: sizes and their symbols.
+/// A size of an input: its number or, of an open one, its text and a number that it may have.
+enum InputSize {
+    Known(i64),
+    Open(String, Option<i64>),
+}
+
+/// An input that is not given, and as much of its shape as is known.
 struct MissingInput {
     name: String,
     dtype: Option<DType>,
-    sizes: Option<Vec<Result<i64, String>>>,
+    sizes: Option<Vec<InputSize>>,
     /// The smallest and the largest number that its elements may be, such as rows of a table.
     elements: Option<(i64, i64)>,
     /// A value with which conditions of its elements hold, such as one that chooses a branch.
@@ -21,9 +27,12 @@ struct MissingInput {
 }
 
 impl MissingInput {
-    /// The text that makes the input, with 1 for every size that is not known.
+    /// The text that makes the input, with the names of sizes for which no number is known.
     fn example(&self) -> String {
-        let sizes = self.sizes.iter().flatten().map(|size| size.clone().unwrap_or(1).to_string());
+        let sizes = self.sizes.iter().flatten().map(|size| match size {
+            InputSize::Known(size) | InputSize::Open(_, Some(size)) => size.to_string(),
+            InputSize::Open(text, None) => text.clone(),
+        });
         let sizes = sizes.collect::<Vec<_>>().join(",");
         let value = match self.dtype {
             Some(DType::String) => "\"text\"".to_owned(),
@@ -31,6 +40,13 @@ impl MissingInput {
         };
         format!("-i '{}={value}'", self.name)
     }
+}
+
+/// Inputs that are not given.
+struct MissingInputs {
+    inputs: Vec<MissingInput>,
+    /// Options that give all their open sizes numbers with which the model runs, in words.
+    options: String,
 }
 
 /// How inputs are made at random.
@@ -65,11 +81,14 @@ pub(super) fn complete(
     let missing = missing_inputs(model, names, inputs, dims, random.map_or(0, |random| random.seed));
     let Some(RandomInputs { seed, .. }) = random else {
         // A run says what is wrong with the inputs that are given.
-        return missing.map_or(Ok(()), |missing| Err(listed(model, &missing)));
+        return missing.map_or(Ok(()), |missing| Err(listed(model, &missing.inputs)));
     };
     let missing = missing?;
-    for (mut input, index) in missing.into_iter().zip(u64_of(inputs.len())..) {
-        let made = input.chosen.take().map_or_else(|| made(&input, stream(seed, index), limits), Ok)?;
+    for (mut input, index) in missing.inputs.into_iter().zip(u64_of(inputs.len())..) {
+        let made = input
+            .chosen
+            .take()
+            .map_or_else(|| made(&input, &missing.options, stream(seed, index), limits), Ok)?;
         inputs.insert(input.name, made);
     }
     Ok(())
@@ -82,16 +101,24 @@ fn missing_inputs(
     inputs: &HashMap<String, Value>,
     dims: &[String],
     seed: u64,
-) -> Result<Vec<MissingInput>> {
+) -> Result<MissingInputs> {
     let mut options = InferOptions::default();
     options.sizes.dims = given::numbers(dims)?;
     options.sizes.inputs =
         inputs.iter().map(|(name, value)| (name.clone(), InputFact::Value(value.clone()))).collect();
     let inference = model.infer(&options)?;
+    let small = model.small_sizes(&inference);
     let mut chosen: HashMap<_, _> = model.chosen_inputs(&inference, seed)?.into_iter().collect();
     let mut of = |name: String| {
         let fact = inference.fact(model.input(&name)?).as_tensor();
-        let size = |&dim: &gradus::Dim| dim.known().ok_or_else(|| inference.symbols().print(dim).to_string());
+        let symbols = inference.symbols();
+        let size = |&dim: &gradus::Dim| match dim.known() {
+            Some(size) => InputSize::Known(size),
+            None => InputSize::Open(
+                symbols.print(dim).to_string(),
+                small.as_ref().and_then(|small| symbols.evaluate(dim, &|name| small.get(name).copied())),
+            ),
+        };
         let sizes = fact.and_then(|fact| fact.dims.as_deref()).map(|dims| dims.iter().map(size).collect());
         let ranges = inference.conditions().iter().filter_map(|of| of.elements.as_ref());
         let ranges = ranges.filter(|range| range.input == name);
@@ -102,7 +129,24 @@ fn missing_inputs(
         let chosen = chosen.remove(&name);
         Ok(MissingInput { dtype: fact.and_then(|fact| fact.dtype), sizes, elements, chosen, name })
     };
-    names.into_iter().map(&mut of).collect()
+    let inputs = names.into_iter().map(&mut of).collect::<Result<Vec<_>>>()?;
+    let options = match small {
+        None => "`gradus infer` prints the conditions that none of the small ones meets".to_owned(),
+        Some(small) => {
+            let ids = inputs.iter().filter_map(|input| model.input(&input.name).ok());
+            let dims = ids.filter_map(|id| inference.fact(id).as_tensor()?.dims.clone());
+            let dims: Vec<_> = dims.flat_map(|dims| dims.to_vec()).collect();
+            let mut options: Vec<_> = dims
+                .into_iter()
+                .flat_map(|dim| inference.symbols().symbols_of(dim))
+                .filter_map(|symbol| Some(format!("--dim {}={}", symbol.name, small.get(&*symbol.name)?)))
+                .collect();
+            let mut seen = HashSet::new();
+            options.retain(|option| seen.insert(option.clone()));
+            options.join(" ")
+        }
+    };
+    Ok(MissingInputs { inputs, options })
 }
 
 /// The error of inputs that are not given.
@@ -128,19 +172,23 @@ fn listed(model: &Model, missing: &[MissingInput]) -> Error {
     }
 }
 
-/// A random tensor for an input.
-fn made(input: &MissingInput, seed: u64, limits: &Limits) -> Result<Value> {
+/// A random tensor for an input; options give open sizes numbers.
+fn made(input: &MissingInput, options: &str, seed: u64, limits: &Limits) -> Result<Value> {
     let cannot = |why: String| {
         let message = format!("cannot make input \"{}\": {why}", input.name);
         Error::new(Kind::Usage, message)
     };
-    let sizes = input.sizes.as_ref().ok_or_else(|| cannot("the model declares no shape of it".into()))?;
-    let open: Vec<_> = sizes.iter().filter_map(|size| size.clone().err()).collect();
-    if !open.is_empty() {
-        let named = open.iter().map(|symbol| format!("--dim {symbol}=1")).collect::<Vec<_>>().join(" ");
-        return Err(cannot(format!("its size {} is open, expected a number ({named})", open.join(", "))));
+    let all = input.sizes.as_ref().ok_or_else(|| cannot("the model declares no shape of it".into()))?;
+    let (mut sizes, mut open) = (Vec::new(), Vec::new());
+    for size in all {
+        match size {
+            InputSize::Known(size) => sizes.push(*size),
+            InputSize::Open(text, _) => open.push(&**text),
+        }
     }
-    let sizes: Vec<_> = sizes.iter().flatten().copied().collect();
+    if !open.is_empty() {
+        return Err(cannot(format!("its size {} is open, expected a number ({options})", open.join(", "))));
+    }
     let dtype = input.dtype.ok_or_else(|| cannot("the model declares no type of it".into()))?;
     let filling = match input.elements.filter(|_| dtype.is_integer()) {
         Some((min, max)) => Filling::Within(min, max),

@@ -1,8 +1,10 @@
 //! `gradus split`: parts of a model, which joined again are the whole.
 
 use std::path::Path;
+use std::time::Duration;
 
 use gradus::edit::{Edited, Split};
+use gradus::infer::InferOptions;
 use gradus::prove::ProveOptions;
 use gradus::{Error, Kind, Model};
 use serde::Serialize;
@@ -34,7 +36,8 @@ pub(crate) fn split(args: &args::SplitArgs) -> Result<(), Failure> {
     let cuts: Vec<Vec<_>> =
         args.at.iter().map(|at| at.split(',').filter(|name| !name.is_empty()).collect()).collect();
     let split = model.split_at(&cuts).map_err(|error| error.in_file(path.display()))?;
-    let verdict = if args.no_prove { None } else { Some(proved(&model, &split)?) };
+    let is_consistent = model.infer(&InferOptions::default())?.problems().is_empty();
+    let verdict = if args.no_prove { None } else { Some(proved(&model, &split, is_consistent)?) };
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let mut parts = Vec::new();
     for (number, part) in (1..).zip(&split.parts) {
@@ -49,13 +52,18 @@ pub(crate) fn split(args: &args::SplitArgs) -> Result<(), Failure> {
         lines.push(format!("{} -> {}", output::path(path), output::path(part.output.as_ref())));
         lines.extend(part.edits.iter().map(|note| escaped(note).into_owned()));
     }
-    lines.extend(verdict.map(|verdict| format!("joined again, the parts are the model: {verdict}")));
+    let why = if is_consistent { "" } else { ", as the model contradicts itself and no run of it succeeds" };
+    lines.extend(verdict.map(|verdict| format!("joined again, the parts are the model: {verdict}{why}")));
     output::print_line(&lines.join("\n"))
 }
 
-/// Proves that the parts are the model.
-fn proved(model: &Model, split: &Split) -> Result<&'static str, Failure> {
-    let proved = split.joined()?.prove(model, &ProveOptions::default())?;
+/// Proves that the parts are the model; if it contradicts itself, no run is tried.
+fn proved(model: &Model, split: &Split, is_consistent: bool) -> Result<&'static str, Failure> {
+    let mut options = ProveOptions::default();
+    if !is_consistent {
+        options.time = Duration::ZERO;
+    }
+    let proved = split.joined()?.prove(model, &options)?;
     let verdict = proved.verdict.name();
     if verdict == "different" {
         let message = "cannot split: the parts, joined again, return something else than the model";

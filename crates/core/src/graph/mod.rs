@@ -456,6 +456,18 @@ impl Constant {
         byte_len(self.dtype, &self.shape)
     }
 
+    /// A number that clones of the constant share. Another constant of its type and shape has it
+    /// only if both are the same memory.
+    pub fn identity(&self) -> usize {
+        match &self.elements {
+            Elements::Here(tensor) => match tensor.texts() {
+                Ok(texts) => texts.as_ptr().addr(),
+                Err(_) => tensor.bytes().map_or(0, |bytes| bytes.as_ptr().addr()),
+            },
+            Elements::Stored(_, kept) => Arc::as_ptr(kept).addr(),
+        }
+    }
+
     /// The tensor, read if need be.
     ///
     /// # Errors

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use gradus_engine::infer::{Inference, element_of_input};
 
-use crate::dim::{Bounds, Condition, Dim, Symbols};
+use crate::dim::{Bounds, Condition, Dim, Relation, Symbols};
 
 /// Maximum number of conditions that are met; further ones are left to the run.
 const MAX_CONDITIONS: usize = 64;
@@ -68,6 +68,13 @@ impl Accepted {
         names.dedup();
         accepted.of_elements = names;
         accepted
+    }
+
+    /// Adds the condition that a size is at least a number.
+    pub(crate) fn require(&mut self, name: &str, least: i64) {
+        if let Some(dim) = self.symbols.find(name) {
+            self.conditions.push((Vec::new(), Condition::new(dim, Relation::AtLeast, Dim::Known(least))));
+        }
     }
 
     /// The bounds of a size, if there are any.

@@ -1,6 +1,7 @@
 //! Random inputs of a model.
 
-use std::collections::HashMap;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 use gradus_core::convert::{low_u64, product, u64_of, usize_of_i64};
@@ -12,7 +13,7 @@ use super::NamedValues;
 use super::accepted::Accepted;
 use super::plan::{Draw, PlannedRun, SizeChoice, binding, label, open_names};
 use crate::convert::Rules;
-use crate::dim::Dim;
+use crate::dim::{Bounds, Dim};
 use crate::fact::{Elements, Fact, TensorFact, range_of};
 use crate::model::Model;
 use gradus_engine::infer::{Inference, InputFact, Sizes};
@@ -102,6 +103,51 @@ impl Model {
             Some(value.map(|value| (self.graph().value(*id).name.to_string(), value)))
         };
         self.graph().inputs().iter().filter_map(of).collect()
+    }
+}
+
+impl Model {
+    /// A small size from 1 on for each symbol of the inputs' shapes, such that the conditions hold
+    /// that inference found; nothing if none are found.
+    ///
+    /// ```
+    /// use gradus::Model;
+    /// let model = Model::open("../../examples/heads.onnx")?;
+    /// let sizes = model.small_sizes(&model.infer(&Default::default())?);
+    /// assert_eq!(sizes.unwrap()["batch"], 1);
+    /// # Ok::<(), gradus::Error>(())
+    /// ```
+    pub fn small_sizes(&self, inference: &Inference) -> Option<HashMap<String, i64>> {
+        /// Sizes from which the search begins: windows and grids divide powers of two.
+        const FIRST: [i64; 7] = [1, 2, 4, 8, 16, 32, 64];
+        let facts = self.graph().inputs().iter().filter_map(|&id| inference.fact(id).as_tensor());
+        let dims = facts.filter_map(|fact| fact.dims.as_ref()).flat_map(|dims| dims.iter().copied());
+        let symbols = dims.flat_map(|dim| inference.symbols().symbols_of(dim));
+        let mut accepted = Accepted::of(inference);
+        let mut least = BTreeMap::new();
+        for name in symbols.map(|symbol| symbol.name.to_string()) {
+            if let Entry::Vacant(entry) = least.entry(name) {
+                let bounds = accepted.bounds(entry.key()).unwrap_or(Bounds::ANY);
+                let number = bounds.lower().unwrap_or(1).max(1);
+                accepted.require(entry.key(), number);
+                entry.insert(number);
+            }
+        }
+        FIRST.into_iter().find_map(|first| {
+            let mut numbers: HashMap<_, _> =
+                least.iter().map(|(name, &least)| (name.clone(), least.max(first))).collect();
+            if !accepted.meet(&mut numbers, &|_| true) {
+                return None;
+            }
+            // Sizes that need not be more are as small as they can be.
+            for (name, &least) in &least {
+                let found = numbers.insert(name.clone(), least);
+                if !accepted.meet(&mut numbers, &|_| false) {
+                    numbers.extend(found.map(|found| (name.clone(), found)));
+                }
+            }
+            Some(numbers)
+        })
     }
 }
 

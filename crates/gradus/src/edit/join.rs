@@ -54,6 +54,16 @@ impl Model {
     /// # Ok::<(), gradus::Error>(())
     /// ```
     pub fn join(&self, second: &Model, options: &JoinOptions) -> Result<Edited> {
+        self.join_parts_of(&[self, second], second, options)
+    }
+
+    /// [`Model::join`] of models that are these, or parts of them.
+    pub(super) fn join_parts_of(
+        &self,
+        wholes: &[&Model],
+        second: &Model,
+        options: &JoinOptions,
+    ) -> Result<Edited> {
         let mut editor = Editor::new(self)?;
         let mut other = Editor::new(second)?;
         editor.must_be_onnx("join models")?;
@@ -99,7 +109,7 @@ impl Model {
         if renamed > 0 {
             editor.note(format_args!("renamed {} of the second model", counted(renamed, "value")));
         }
-        editor.finish_with(&joint)
+        editor.finish_with(&joint, wholes)
     }
 }
 

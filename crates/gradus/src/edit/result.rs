@@ -92,20 +92,25 @@ impl Editor {
     /// [`Kind::Graph`](gradus_core::Kind::Graph) if the result contradicts itself and the model did
     /// not; as [`Model::save_edited`], where the graph is not that of the file.
     pub fn finish(self) -> Result<Edited> {
-        self.finish_with(&Joint::default())
+        let original = self.original.clone();
+        self.finish_with(&Joint::default(), &[&original])
     }
 
-    /// The result of the edits, to which the parts of another model are added.
-    pub(super) fn finish_with(mut self, joint: &Joint) -> Result<Edited> {
+    /// The result of the edits, to which the parts of another model are added. An error if it
+    /// contradicts itself and none of the models did that it is made of.
+    pub(super) fn finish_with(mut self, joint: &Joint, made_of: &[&Model]) -> Result<Edited> {
         let written = match self.now.source().standard {
             Standard::OpenVino => Written::OpenVino(Box::new(self.now.source().clone())),
             _ => self.written(joint)?,
         };
         let result = if joint.is_empty() { self.now.clone() } else { written.model(&self.original)? };
         let inference = result.infer(&InferOptions::default())?;
-        let is_new = |inference: &Inference| !inference.problems().is_empty();
-        if is_new(&inference) && !is_new(&self.original.infer(&InferOptions::default())?) {
-            inference.must_be_consistent("cannot edit")?;
+        if !inference.problems().is_empty() {
+            let before = made_of.iter().map(|model| model.infer(&InferOptions::default()));
+            let before = before.collect::<Result<Vec<_>>>()?;
+            if before.iter().all(|inference| inference.problems().is_empty()) {
+                inference.must_be_consistent("cannot edit")?;
+            }
         }
         Ok(Edited { original: self.original, written, notes: self.notes, inference })
     }

@@ -19,6 +19,8 @@ pub struct Split {
     passed: Vec<Vec<String>>,
     /// By part but for the last: those of them that the model returns.
     kept: Vec<Vec<String>>,
+    /// The model that was split.
+    whole: Model,
 }
 
 impl Split {
@@ -34,15 +36,15 @@ impl Split {
     /// As [`Model::join`].
     pub fn joined(&self) -> Result<Model> {
         let mut models = self.parts.iter().map(Edited::model);
-        let mut whole = models
+        let mut joined = models
             .next()
             .unwrap_or_else(|| Err(Error::new(Kind::Internal, "a split model has at least one part")))?;
         for (part, next) in models.enumerate() {
             let keep = self.kept.get(part).cloned().unwrap_or_default();
             let options = JoinOptions { links: self.links(part), keep, prefix: None };
-            whole = whole.join(&next?, &options)?.model()?;
+            joined = joined.join_parts_of(&[&self.whole], &next?, &options)?.model()?;
         }
-        Ok(whole)
+        Ok(joined)
     }
 }
 
@@ -104,6 +106,7 @@ impl Model {
         Ok(Split {
             passed: vec![names(&passed)],
             kept: vec![names(&kept)],
+            whole: self.clone(),
             parts: vec![first.finish()?, second.finish()?],
         })
     }
@@ -115,10 +118,11 @@ impl Model {
     /// # Errors
     /// As [`Model::split`].
     pub fn split_at<N: AsRef<str>>(&self, cuts: &[Vec<N>]) -> Result<Split> {
-        let mut whole = Split { parts: Vec::new(), passed: Vec::new(), kept: Vec::new() };
+        let mut whole =
+            Split { parts: Vec::new(), passed: Vec::new(), kept: Vec::new(), whole: self.clone() };
         let mut rest = self.clone();
         for at in cuts {
-            let Split { mut parts, passed, kept } = rest.split(at)?;
+            let Split { mut parts, passed, kept, .. } = rest.split(at)?;
             if let Some(last) = parts.last() {
                 rest = last.model()?;
             }

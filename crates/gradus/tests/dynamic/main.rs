@@ -7,12 +7,13 @@ mod common {
 }
 
 use std::path::Path;
+use std::sync::Arc;
 
 use common::sketch::Sketch;
 use gradus::check::CheckOptions;
 use gradus::dynamic::{Dynamic, DynamicOptions};
-use gradus::graph::DeclaredDim;
-use gradus::{Error, Model};
+use gradus::graph::{self, Constant, DeclaredDim, Standard, Stored};
+use gradus::{DType, Error, Kind, Model, Shape, Tensor};
 
 /// Options that open the sizes of `x=n,3;m=n`, and say `node=size`.
 fn options(shapes: &str, sizes: &[(&str, &str)]) -> DynamicOptions {
@@ -174,4 +175,37 @@ fn exports_of_torch_are_those_of_other_sizes() {
     // Grids of two tables, axes that are one in the file, a slice that ends where the sequence
     // does.
     assert_eq!(refused, ["coord", "mha", "split", "yolo"]);
+}
+
+/// Elements that cannot be read.
+#[derive(Debug)]
+struct Unreadable;
+
+impl Stored for Unreadable {
+    fn load(&self) -> Result<Tensor, Error> {
+        Err(Error::new(Kind::Io, "the weights were read"))
+    }
+}
+
+#[test]
+fn weights_of_a_large_model_are_not_read() {
+    let text = "x: float32[1, 32768]; a = MatMul(x, w); b = MatMul(a, v); t = [1, 256, 64]; y = Reshape(b, t); \
+                return y: float32[1, 256, 64]";
+    let mut sketch = Sketch::new();
+    for (name, sizes) in [("w", [32768, 16384]), ("v", [16384, 16384])] {
+        let shape = Shape::new(sizes).unwrap();
+        sketch.0.constant(name, Constant::stored(DType::F32, shape, Arc::new(Unreadable))).unwrap();
+    }
+    let mut model = graph::Model::new(Standard::Onnx);
+    (model.format_version, model.opsets) = (8, vec![("".into(), 20)]);
+    model.graph = sketch.text(text).0.finish().unwrap();
+    let made = Model::from_source(model).dynamic(&options("x=n,32768", &[])).unwrap();
+    assert_eq!(formulas(&made), ["[0, 256, 64]"]);
+    assert_eq!(
+        made.checks,
+        [
+            "at the sizes of model 1: the same, proved",
+            "not run: its constants have 3221225496 bytes, more than 1073741824"
+        ]
+    );
 }

@@ -2,6 +2,7 @@
 
 use fastrand::Rng;
 use gradus::edit::JoinOptions;
+use gradus::infer::InferOptions;
 use gradus::prove::{ProveOptions, Verdict};
 use gradus::{Kind, Model};
 
@@ -87,4 +88,18 @@ fn random_cuts_joined_again_are_the_whole() {
         proved += usize::from(matches!(verdict, Verdict::Equivalent));
     }
     assert!(tried >= 20 && proved * 10 >= tried * 9, "{proved} of {tried}");
+}
+
+#[test]
+fn parts_of_a_model_that_contradicts_itself_are_joined_again() {
+    // No run succeeds: 4 elements are brought into a shape of 3. Each part alone may run.
+    let text = "x: float32[3]; s = Shape(x); c = ConstantOfShape(f); f = [4]; z = Reshape(c, s); return z: float32[3]";
+    let model = Sketch::of(text).model();
+    assert!(!model.infer(&InferOptions::default()).unwrap().problems().is_empty());
+    let split = model.split(&["s"]).unwrap();
+    let [first, second] = [0, 1].map(|part| split.parts[part].model().unwrap());
+    assert!(second.infer(&InferOptions::default()).unwrap().problems().is_empty());
+    assert_eq!(split.joined().unwrap().graph().nodes().len(), 3);
+    let error = join(&first, &second, &[("s", "s")]).unwrap_err().to_string();
+    assert!(error.contains("contradicts itself"), "{error}");
 }

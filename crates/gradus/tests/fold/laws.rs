@@ -103,6 +103,26 @@ const PAIRS: &[(&str, &str, &str, bool)] = &[
     ("x: float32[n, m]", "y = Softmax(x, axis=-1)", "y = Softmax(x, axis=0)", false),
     ("x: float32[n, m]; a: float32[m]", "y = Add(x, a)", "y = Add(a, x)", true),
     ("x: float32[n, m]; a: float32[n, m]", "y = Sub(x, a)", "y = Sub(a, x)", false),
+    // As many elements forwards are all of them; backwards they are in another order.
+    (
+        "x: float32[n, m]",
+        "h = Shape(x, start=1); b = Neg(h); e = [9223372036854775807]; a = [1]; y = Slice(x, b, e, a, a)",
+        "y = Identity(x)",
+        true,
+    ),
+    (
+        "x: float32[n, m]",
+        "b = [-1]; e = [-9223372036854775807]; a = [1]; s = [-1]; y = Slice(x, b, e, a, s)",
+        "y = Identity(x)",
+        false,
+    ),
+    // Axes of at most one element repeat nothing; those of two do.
+    (
+        "x: float32[n, 3]",
+        "s = Shape(x); g = Sign(s); m = [-1]; r = Reshape(x, m); e = Expand(r, g); y = Reshape(e, s, allowzero=1)",
+        "y = Identity(x)",
+        true,
+    ),
     (
         "x: float32[n]; a: float32[n]; b: float32[n]",
         "t = Add(x, a); y = Add(t, b)",
@@ -258,6 +278,18 @@ const LEVELS: &[(&str, &str, &str, Option<UpTo>)] = &[
         "x: float32[n]; a: float32[n]; b: float32[n]",
         "t = Add(x, a); y = Add(t, b)",
         "t = Add(a, b); y = Add(a, t)",
+        None,
+    ),
+    (
+        "x: float32[n, 8]; a: float32[8, 4]; b: float32[8, 4]",
+        "w = Concat(a, b, axis=1); p = MatMul(x, w); u, v = Split(p, axis=1, num_outputs=2); y = Sub(u, v)",
+        "u = MatMul(x, a); v = MatMul(x, b); y = Sub(u, v)",
+        Some(UpTo::Order),
+    ),
+    (
+        "x: float32[n, 8]; a: float32[8, 4]; b: float32[8, 4]",
+        "w = Concat(a, b, axis=1); p = MatMul(x, w); u, v = Split(p, axis=1, num_outputs=2); y = Sub(u, v)",
+        "u = MatMul(x, a); v = MatMul(x, b); y = Sub(v, u)",
         None,
     ),
     (
@@ -446,6 +478,39 @@ const RANDOM: &[(&str, &str, &str, i64, bool)] = &[
         20,
         false,
     ),
+    // complement and known-where; a NaN is neither less nor at least
+    (
+        "x: float32[64]; a: int64[64]; b: int64[64]",
+        "c = Less(a, b); y = Where(c, x, o); o = 0.0",
+        "c = GreaterOrEqual(a, b); y = Where(c, o, x); o = 0.0",
+        20,
+        true,
+    ),
+    (
+        "x: float32[64]; a: int64[64]; b: int64[64]",
+        "c = Greater(a, b); y = Where(c, x, o); o = 0.0",
+        "c = GreaterOrEqual(a, b); y = Where(c, x, o); o = 0.0",
+        20,
+        false,
+    ),
+    (
+        "x: float32[64]; a: int64[64]; b: int64[64]",
+        "c = LessOrEqual(a, b); d = Not(c); y = Where(d, x, o); o = 0.0",
+        "c = Greater(a, b); y = Where(c, x, o); o = 0.0",
+        20,
+        true,
+    ),
+    (
+        "x: float32[64]; a: float32[64]; b: float32[64]",
+        "c = Less(a, b); y = Where(c, x, o); o = 0.0",
+        "c = GreaterOrEqual(a, b); y = Where(c, o, x); o = 0.0",
+        20,
+        false,
+    ),
+    ("x: bool[64]; c: bool[64]", "y = Where(c, x, o); o = false", "y = And(x, c)", 20, true),
+    ("x: bool[64]; c: bool[64]", "y = Where(c, x, o); o = true", "y = And(x, c)", 20, false),
+    ("a: int64[64]; b: int64[64]", "c = Less(a, b); y = Not(c)", "y = GreaterOrEqual(a, b)", 20, true),
+    ("a: float32[64]; b: float32[64]", "c = Less(a, b); y = Not(c)", "y = GreaterOrEqual(a, b)", 20, false),
     // default-attributes
     ("x: float32[64]", "y = Gelu(x)", "y = Gelu(x, approximate=none)", 20, true),
     ("x: float32[64]", "y = Gelu(x)", "y = Gelu(x, approximate=tanh)", 20, false),

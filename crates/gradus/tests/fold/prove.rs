@@ -303,6 +303,30 @@ fn models_without_a_common_input_are_not_equivalent() {
 }
 
 #[test]
+fn outputs_of_other_names_are_paired_by_place() {
+    let model = |nodes: &str, outputs: [&str; 2]| {
+        let mut sketch = Sketch::of(&format!("x: float32[n]; {nodes}"));
+        for name in outputs {
+            sketch.0.output(name);
+        }
+        sketch.model()
+    };
+    let first = model("a = Neg(x); b = Exp(x)", ["a", "b"]);
+    for (nodes, outputs, complete, unmatched) in [
+        ("c = Neg(x); d = Exp(x)", ["c", "d"], true, 0),
+        ("c = Neg(x); d = Exp(x)", ["d", "c"], false, 0),
+        ("a = Neg(x); d = Exp(x)", ["a", "d"], true, 0),
+        // A name that both have is one output wherever it is.
+        ("b = Exp(x); c = Neg(x)", ["b", "c"], false, 2),
+    ] {
+        let proof = proof(&first, &model(nodes, outputs)).unwrap();
+        assert_eq!((proof.is_complete(), proof.unmatched.len()), (complete, unmatched), "{outputs:?}");
+        let placed = proof.assumptions.iter().filter(|text| text.ends_with("in one place")).count();
+        assert_eq!(placed, proof.outputs.iter().filter(|(name, _)| !outputs.contains(&&**name)).count());
+    }
+}
+
+#[test]
 fn models_of_another_standard_are_proved() {
     let model = Model::open("../../examples/heads.onnx").unwrap();
     let converted = model.convert(Standard::OpenVino, &ConvertOptions::default()).unwrap().model;

@@ -227,3 +227,36 @@ fn sizes_of_data_beside_a_copied_zero_are_no_open_axis() {
     let output = inference.fact(model.graph().outputs()[0]).as_tensor().unwrap();
     assert_eq!(output.rank(), Some(2));
 }
+
+#[test]
+fn small_sizes_meet_the_conditions() {
+    for (sketch, expected) in [
+        (x(&["n"]).text("y = Neg(x)"), Some(&[("n", 1)][..])),
+        // Windows of four, of which there is at least one.
+        (x(&["n"]).text("t = [-1, 4]; y = Reshape(x, t)"), Some(&[("n", 4)])),
+        // Only the axis that needs eight has more than one.
+        (
+            x(&["k", "n"]).text("a = [0, -1, 4]; b = Reshape(x, a); c = [0, -1, 8]; y = Reshape(x, c)"),
+            Some(&[("k", 1), ("n", 8)]),
+        ),
+        (x(&["n", "m"]).text("t = [6]; y = Reshape(x, t)"), Some(&[("m", 1), ("n", 6)])),
+        (
+            x(&["p"])
+                .text("s: float32[s]; t: float32[t]; c = Concat(x, s, axis=0); z = Sub(c, t); y = Add(z, t)"),
+            Some(&[("p", 1), ("s", 1), ("t", 1)]),
+        ),
+        (x(&["n"]).text("t = [3, 4]; a = [1000, -1]; b = Reshape(x, a); y = Reshape(b, t)"), None),
+        (
+            x(&["n", "m"])
+                .text("t = [-1, 16]; a = Reshape(x, t); b = Transpose(x, perm=[1, 0]); y = Add(x, b)"),
+            Some(&[("m", 1), ("n", 16)]),
+        ),
+    ] {
+        let model = sketch.text("return y: float32[]").model();
+        let mut options = InferOptions::default();
+        options.ignore_declared = true;
+        let sizes = model.small_sizes(&model.infer(&options).unwrap());
+        let expected = expected.map(|all| all.iter().map(|&(name, size)| (name.to_owned(), size)).collect());
+        assert_eq!(sizes, expected);
+    }
+}

@@ -166,7 +166,8 @@ fn may_not_be_zero(
     };
     target.iter().enumerate().all(is_other) && {
         let sizes: Vec<_> = target.iter().enumerate().map(elements).collect();
-        symbols.product(sizes).is_some_and(|all| symbols.product(given.iter().copied()) == Some(all))
+        let counts = symbols.product(sizes).zip(symbols.product(given.iter().copied()));
+        counts.is_some_and(|(all, own)| symbols.always_holds(&Condition::new(all, Relation::Equal, own)))
     }
 }
 

@@ -4,6 +4,7 @@ use gradus_core::convert::i64_of;
 use gradus_core::{DType, Number};
 use gradus_engine::dim::Dim;
 
+use super::elements::complement;
 use super::layout::filled;
 use super::{Call, Law, law};
 use crate::attributes::{self, ContentKey};
@@ -24,7 +25,7 @@ pub(super) const LAWS: &[Law] = &[
     law(
         "known-where",
         &["Where"],
-        "Where of a condition that is one truth everywhere = what it chooses, if that has the shape of the result; Where(Not(c), a, b) = Where(c, b, a)",
+        "Where of a condition that is one truth everywhere = what it chooses, if that has the shape of the result; Where(Not(c), a, b) = Where(c, b, a), and of comparisons of integers; Where(c, x, false) = And(c, x)",
         "the text says so",
         choice,
     ),
@@ -132,6 +133,15 @@ fn choice(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     if let Some(&[Some(inner)]) = terms.arguments_of(condition, "Not") {
         call.arguments[0] = Some(inner);
         call.arguments.swap(1, 2);
+    } else if let Some(other) = complement(terms, condition, &["Greater", "Less"]) {
+        call.arguments[0] = Some(other);
+        call.arguments.swap(1, 2);
+    }
+    let (c, x, other) = (call.argument(0)?, call.argument(1)?, call.argument(2)?);
+    let info = call.infos.first()?.clone();
+    let is_false = info.dtype == Some(DType::Bool) && terms.is_zero(other);
+    if is_false && terms.table.dims(other)?.is_empty() {
+        return Some(vec![terms.operation("And", &[c, x], info)?]);
     }
     None
 }

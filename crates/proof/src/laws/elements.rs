@@ -41,6 +41,17 @@ pub(super) const LAWS: &[Law] = &[
         truth,
     ),
     law(
+        "complement",
+        &["Not"],
+        "Not(a < b) = a >= b, Not(a <= b) = a > b, and the other way round, of integers",
+        "one of both holds, as no integer is NaN",
+        |terms, call| {
+            let x = call.argument(0)?;
+            complement(terms, x, &["Greater", "GreaterOrEqual", "Less", "LessOrEqual"])
+                .map(|other| vec![other])
+        },
+    ),
+    law(
         "involution",
         &["Neg", "Not"],
         "Neg(Neg(x)) = x for floats and wrapping integers, Not(Not(x)) = x",
@@ -166,6 +177,24 @@ fn truth(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     Some(vec![terms.operation("Cast", &[x], info)?])
 }
 
+/// The comparison of integers that holds where another of these names does not.
+pub(super) fn complement(terms: &mut Terms<'_>, id: TermId, names: &[&str]) -> Option<TermId> {
+    let (operator, arguments, _) = terms.applied(id)?;
+    let [Some(a), Some(b)] = *arguments else { return None };
+    let is_one = operator.domain.is_empty() && names.contains(&&*operator.name);
+    let other = match &*operator.name {
+        "Less" => "GreaterOrEqual",
+        "LessOrEqual" => "Greater",
+        "Greater" => "LessOrEqual",
+        _ => "Less",
+    };
+    if !is_one || !terms.table.dtype(a)?.is_integer() {
+        return None;
+    }
+    let info = terms.table.info(id).clone();
+    terms.operation(other, &[a, b], info)
+}
+
 fn involution(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     let x = call.argument(0)?;
     let inner = terms.arguments_of(x, call.name())?.first().copied().flatten()?;
@@ -215,6 +244,14 @@ fn pulled(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
             && terms.table.dims(inner).is_some()
         {
             arguments[index] = inner;
+        }
+    }
+    // Axes of size 1 in front say nothing where another argument has as many axes as the result.
+    for index in 0..arguments.len() {
+        let has_all = |id: TermId| terms.table.dims(id).is_some_and(|dims| dims.len() == out.len());
+        let others = (0..arguments.len()).any(|other| other != index && has_all(arguments[other]));
+        if others && let Some(own) = terms.table.dims(arguments[index]).filter(|own| **own != out).cloned() {
+            arguments[index] = reshaped_short(terms, arguments[index], &own);
         }
     }
     call.arguments = arguments.iter().copied().map(Some).collect();

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use gradus_core::Tensor;
+use gradus_core::convert::i64_of;
 use gradus_core::graph::{Attribute, Builder, Content, Model, Node, OperatorId, Slots, Standard};
+use gradus_core::{Number, Tensor};
+use gradus_engine::dim::Dim;
 use gradus_engine::fact::{Fact, known_shape};
 use gradus_engine::infer::InferOptions;
 use gradus_engine::operators::Rounding;
@@ -39,10 +41,16 @@ impl Terms<'_> {
             Term::Reshape(inner) => self.table.stored(*inner)?.reshaped(shape).ok(),
             _ => {
                 let dtype = self.table.dtype(id)?;
-                let numbers = match self.table.numbers(id) {
-                    Some(all) => {
-                        all.into_iter().map(|value| gradus_core::Number::Int(value.into())).collect()
-                    }
+                let steps = |(first, step): (Dim, Dim)| -> Option<Vec<i64>> {
+                    let (first, step) = (first.known()?, step.known()?);
+                    (0..i64_of(shape.len())).map(|at| first.checked_add(step.checked_mul(at)?)).collect()
+                };
+                let integers = match self.table.term(id) {
+                    Term::Progression(first, step) => Some(steps((*first, *step))?),
+                    _ => self.table.numbers(id),
+                };
+                let numbers = match integers {
+                    Some(all) => all.into_iter().map(|value| Number::Int(value.into())).collect(),
                     None => vec![self.table.scalar(id)?; shape.len()],
                 };
                 Tensor::from_numbers(dtype, shape, numbers, gradus_core::convert::Rules::IEEE).ok()

@@ -5,6 +5,7 @@ use gradus_core::{DType, Number, Shape, Tensor};
 use gradus_engine::dim::Dim;
 use gradus_engine::fact::Dims;
 
+use super::reals::order;
 use super::{Call, Law, law};
 use crate::attributes::{self, ContentKey};
 use crate::table::{Info, Term, TermId};
@@ -53,7 +54,7 @@ pub(super) const LAWS: &[Law] = &[
     law(
         "slice",
         &["Slice"],
-        "Slice by known bounds = slices along axes in their order; of a slice, of what that slices",
+        "Slice by known bounds = slices along axes in their order; of a slice, of what that slices; Slice forwards that leaves all sizes = x",
         "positions of elements are progressions, which compose",
         slice,
     ),
@@ -63,6 +64,12 @@ pub(super) const LAWS: &[Law] = &[
         "Trilu(x, k) = Where(column - row >= k, x, 0), of the lower triangle with <=",
         "elements are kept or replaced by 0",
         triangle,
+    ),
+    order(
+        "product-of-parts",
+        &["Split"],
+        "columns of MatMul(x, w) = MatMul(x, those columns of w)",
+        product_of_parts,
     ),
     law(
         "split",
@@ -151,6 +158,10 @@ fn slice(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     let x = call.argument(0)?;
     let own = terms.table.dims(x)?.clone();
     let out = call.infos.first()?.dims.clone()?;
+    let is_forward = |steps| terms.table.numbers(steps).is_some_and(|all| all.iter().all(|&step| step > 0));
+    if out == own && call.argument(4).is_none_or(is_forward) {
+        return Some(vec![x]);
+    }
     let starts = terms.table.elements(call.argument(1)?)?;
     let axes = match call.argument(3) {
         Some(axes) => terms.table.numbers(axes)?,
@@ -233,6 +244,24 @@ fn triangle(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     let kept = terms.operation(comparison, &[offset, from], of_square(DType::Bool))?;
     let zero = terms.number(info.dtype?, 0.0)?;
     Some(vec![terms.operation("Where", &[kept, x, zero], info)?])
+}
+
+fn product_of_parts(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
+    let product = call.argument(0)?;
+    let &[Some(x), Some(w)] = terms.arguments_of(product, "MatMul")? else { return None };
+    let is_last = terms.axis(product, call.int("axis", 0))? + 1 == terms.table.dims(product)?.len();
+    if !is_last || terms.table.dims(w)?.len() != 2 {
+        return None;
+    }
+    let mut start = Dim::ZERO;
+    let mut outputs = Vec::with_capacity(call.infos.len());
+    for info in call.infos.clone() {
+        let len = *info.dims.as_ref()?.last()?;
+        let columns = terms.sliced(w, 1, (start, 1), len)?;
+        outputs.push(terms.operation("MatMul", &[x, columns], info)?);
+        start = terms.symbols.add(start, len)?;
+    }
+    Some(outputs)
 }
 
 fn split(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {

@@ -14,7 +14,7 @@ use crate::table::{Info, Operator, Term, TermId};
 use crate::terms::Terms;
 
 /// A law of sums in another order.
-const fn order(
+pub(super) const fn order(
     name: &'static str,
     operators: &'static [&'static str],
     says: &'static str,
