@@ -324,6 +324,20 @@ pub(super) const RULES: &[Rule] = &[
         },
     },
     Rule {
+        name: "grid-sample-at-border",
+        operators: &["GridSample"],
+        condition: "a point of mode cubic lies outside of an image with padding_mode border",
+        results: [
+            "moves each neighbor of the point to the border",
+            "moves each neighbor of the point to the border",
+            "moves the point to the border",
+        ],
+        applies: |node| {
+            let cubic = is_text(node, "mode", "cubic") || is_text(node, "mode", "bicubic");
+            (cubic && is_text(node, "padding_mode", "border")).then_some(When::Data)
+        },
+    },
+    Rule {
         name: "hard-sigmoid-of-nan",
         operators: &["HardSigmoid"],
         condition: "an element is NaN",
@@ -512,6 +526,16 @@ pub(super) const RULES: &[Rule] = &[
         applies: |node| {
             let integers = node.is(0, &[I32, I64]) && node.is(1, &[I32, I64]);
             integers.then(|| node.outside(1, (0, i64::MAX))).flatten()
+        },
+    },
+    Rule {
+        name: "nonzero-of-a-scalar",
+        operators: &["NonZero"],
+        condition: "the data is a scalar",
+        results: ["returns a row of indices", "returns a row of indices", "returns no row"],
+        applies: |node| {
+            let is_scalar = node.input(0)?.dims.as_ref()?.is_empty();
+            is_scalar.then_some(When::Always)
         },
     },
     Rule {
