@@ -145,7 +145,7 @@ def images_of_openvino():
         name = {"of": "ShuffleChannels", "axis": axis, "group": group}
         yield forms_openvino.node("BlocksIR", name, 3, "ShuffleChannels", [floats(6, 12, 6, 6)], {"axis": axis, "group": group})
     for stride in [1, 2, 3]:
-        yield forms_openvino.node("BlocksIR", {"of": "ReorgYolo", "stride": stride}, 2, "ReorgYolo", [floats(1, 9, 6, 6)], {"stride": [stride]})
+        yield forms_openvino.node("BlocksIR", {"of": "ReorgYolo", "stride": stride}, 2, "ReorgYolo", [floats(1, 36, 6, 6)], {"stride": [stride]})
     for form in product(softmax=[False, True], axis=[1], end=[1, 2, 3], mask=[1, 3]):
         attributes = {"coords": 4, "classes": 3, "num": 2, "do_softmax": form["softmax"], "axis": form["axis"], "end_axis": form["end"]}
         attributes |= {"mask": list(range(form["mask"])), "anchors": []}

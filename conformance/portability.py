@@ -33,11 +33,11 @@ i8, i16, i32, i64, u8, u16, u32 = np.int8, np.int16, np.int32, np.int64, np.uint
 
 
 def model(operator, inputs, attributes, opset, outputs, constants):
-    """A model of one node, which stores the inputs of those numbers. OpenVINO compiles no suppression of boxes of open sizes."""
+    """A model of one node, which stores the inputs of those numbers. OpenVINO compiles no boxes of open sizes."""
     names = [None if x is None else f"x{i}" for i, x in enumerate(inputs)]
     node = helper.make_node(operator, [name or "" for name in names], [f"y{i}" for i in range(outputs)], "node", **attributes)
     # Sizes are open, so that no program computes anything beforehand.
-    sizes = [None if x is None else x.shape if operator == "NonMaxSuppression" else [None] * x.ndim for x in inputs]
+    sizes = [None if x is None else x.shape if operator in ("NonMaxSuppression", "RoiAlign") else [None] * x.ndim for x in inputs]
     given = [
         helper.make_tensor_value_info(names[i], helper.np_dtype_to_tensor_dtype(x.dtype), sizes[i])
         for i, x in enumerate(inputs)
@@ -513,6 +513,15 @@ for mode, padding, rule in [("cubic", "border", "grid-sample-at-border"), ("cubi
 
 case("nonzero-of-a-scalar", "NonZero", [scalar(f32, 5)])
 case(None, "NonZero", [a(f32, 5)])
+
+
+for operator, attributes in [("HardSigmoid", {"alpha": 1.0, "beta": 0.0}), ("Selu", {"alpha": 0.0, "gamma": 2.0})]:
+    case("hard-sigmoid-and-selu-of-zero", operator, [a(f32, -1, 0.25, 0.5)], attributes)
+case(None, "HardSigmoid", [a(f32, -1, 0.25, 0.5)], {"alpha": 1.0, "beta": 0.25})
+regions = np.array([[0, 0, 2, 2], [1, 1, 1, 1]], f32)
+for ratio, mode, rule in [(0, "half_pixel", "region-without-area"), (1, "half_pixel", None), (0, "output_half_pixel", None)]:
+    attributes = {"sampling_ratio": ratio, "coordinate_transformation_mode": mode}
+    case(rule, "RoiAlign", [np.ones((1, 1, 4, 4), f32), regions, a(i64, 0, 0)], attributes, opset=16)
 
 
 IR_CASES = []

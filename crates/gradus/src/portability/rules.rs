@@ -338,6 +338,16 @@ pub(super) const RULES: &[Rule] = &[
         },
     },
     Rule {
+        name: "hard-sigmoid-and-selu-of-zero",
+        operators: &["HardSigmoid", "Selu"],
+        condition: "alpha, beta or gamma is 0",
+        results: ["computes with 0", "computes with the default", "computes with 0"],
+        applies: |node| {
+            let is_zero = |name| node.attributes.float(name).ok().flatten() == Some(0.0);
+            ["alpha", "beta", "gamma"].into_iter().any(is_zero).then_some(When::Always)
+        },
+    },
+    Rule {
         name: "hard-sigmoid-of-nan",
         operators: &["HardSigmoid"],
         condition: "an element is NaN",
@@ -743,6 +753,17 @@ pub(super) const RULES: &[Rule] = &[
         condition: "an element is NaN",
         results: ["ignores NaN at some places", "ignores NaN at other places", "returns NaN"],
         applies: |node| node.nan(0),
+    },
+    Rule {
+        name: "region-without-area",
+        operators: &["RoiAlign"],
+        condition: "a region has no area, and sampling_ratio is 0",
+        results: ["returns 0", "returns NaN", "returns 0"],
+        applies: |node| {
+            let samples = node.attributes.int_or("sampling_ratio", 0).ok()?;
+            let half = !is_text(node, "coordinate_transformation_mode", "output_half_pixel");
+            (samples == 0 && half).then_some(When::Data)
+        },
     },
     Rule {
         name: "relu-of-nan",

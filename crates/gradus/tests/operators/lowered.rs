@@ -276,12 +276,12 @@ fn wrong_inputs_are_refused() {
             .text("pads_end", end)
             .text("rounding_type", "ceil_torch")
     };
-    let turned = |rows: usize| {
+    let turned = |rows: usize, scale: &'static str| {
         openvino("ROIAlignRotated", 15)
             .inputs(&[f32s(&[1, 1, 4, 4]), f32s(&[3, 5]), Tensor::vector(&vec![0i32; rows])])
             .text("pooled_h", "1")
             .text("pooled_w", "1")
-            .text("spatial_scale", "1")
+            .text("spatial_scale", scale)
             .text("sampling_ratio", "1")
             .text("clockwise_mode", "false")
     };
@@ -311,12 +311,9 @@ fn wrong_inputs_are_refused() {
         (best(4, 3), "size of axis 0 of input 1 is 3, expected 4"),
         // OpenVINO drops one window that starts after the data, and keeps another.
         (pooled("3"), "pads_end of axis 2 is 3, expected at most 2, the window"),
-        (
-            turned(3).text("spatial_scale", "-1"),
-            "attribute \"spatial_scale\" is -1, expected a finite number",
-        ),
-        (deformable(2, 2).text("spatial_scale", "inf"), "\"spatial_scale\" is inf, expected a finite number"),
-        (turned(2), "size of axis 0 of input 2 is 2, expected 3"),
+        (turned(3, "-1"), "attribute \"spatial_scale\" is -1, expected a finite number above 0"),
+        (turned(3, "inf"), "attribute \"spatial_scale\" is inf, expected a finite number above 0"),
+        (turned(2, "1"), "size of axis 0 of input 2 is 2, expected 3"),
         (colored(3), "size of axis 3 of input 1 is 3, expected 2"),
         (prior("4,5,6"), "number of elements of attribute \"max_size\" is 3, expected at most 2"),
         (sparse(2, 0), "size of axis 0 of input 2 is 1, expected 2"),
