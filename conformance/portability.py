@@ -515,6 +515,9 @@ case("nonzero-of-a-scalar", "NonZero", [scalar(f32, 5)])
 case(None, "NonZero", [a(f32, 5)])
 
 
+for end, size, rule in [("NOTSET", 9, "larger-size"), ("NOTSET", 10, "larger-size"), ("SAME_UPPER", 9, "larger-same-size"), ("SAME_LOWER", 9, "larger-same-size")]:
+    attributes = {"auto_pad": end, "strides": [2], "output_shape": [size]}
+    case(f"transposed-convolution-of-{rule}", "ConvTranspose", [signal, window], attributes, constants=(1,))
 for operator, attributes in [("HardSigmoid", {"alpha": 1.0, "beta": 0.0}), ("Selu", {"alpha": 0.0, "gamma": 2.0})]:
     case("hard-sigmoid-and-selu-of-zero", operator, [a(f32, -1, 0.25, 0.5)], attributes)
 case(None, "HardSigmoid", [a(f32, -1, 0.25, 0.5)], {"alpha": 1.0, "beta": 0.25})

@@ -1109,6 +1109,20 @@ pub(super) const RULES: &[Rule] = &[
         },
     },
     Rule {
+        name: "transposed-convolution-of-larger-same-size",
+        operators: &["ConvTranspose"],
+        condition: "output_shape is larger than the sums by 2 or more, and auto_pad is SAME_UPPER or SAME_LOWER",
+        results: ["fails", "adds zeros after the sums", "adds zeros on both sides"],
+        applies: |node| left_out(node, true, |total| total <= -2),
+    },
+    Rule {
+        name: "transposed-convolution-of-larger-size",
+        operators: &["ConvTranspose"],
+        condition: "output_shape is larger than the sums by 2 or more",
+        results: ["fails", "adds zeros after the sums", "fails"],
+        applies: |node| left_out(node, false, |total| total <= -2),
+    },
+    Rule {
         name: "transposed-convolution-of-odd-padding",
         operators: &["ConvTranspose"],
         condition: "output_shape leaves out an odd number of sums, and auto_pad says at which end one more",
