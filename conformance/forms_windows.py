@@ -44,17 +44,37 @@ def convolutions():
             attributes.pop("pads", None)
         if form["output"] == "padding":
             attributes |= {"output_padding": [form["strides"] - 1] * rank}
-        yield forms_onnx.given("Conv", {"of": "ConvTranspose"} | form, "ConvTranspose", [x, w], attributes, [1], close=SUMS)
-    for form in product(groups=[1, 2], offsets=[1, 2], mask=[0, 1], bias=[0, 1], kernel=[1, 2], strides=[1, 2], dilations=[1, 2], pads=["none", "ones"]):
+        yield forms_onnx.given(
+            "Conv", {"of": "ConvTranspose"} | form, "ConvTranspose", [x, w], attributes, [1], close=SUMS
+        )
+    for form in product(
+        groups=[1, 2],
+        offsets=[1, 2],
+        mask=[0, 1],
+        bias=[0, 1],
+        kernel=[1, 2],
+        strides=[1, 2],
+        dilations=[1, 2],
+        pads=["none", "ones"],
+    ):
         k = form["kernel"]
         begin, end = PADS[form["pads"]]
         sizes = [(size + begin + end - form["dilations"] * (k - 1) - 1) // form["strides"] + 1 for size in (5, 4)]
-        inputs = [floats(1, 4, 5, 4), floats(4, 4 // form["groups"], k, k, seed=1), floats(1, 2 * k * k * form["offsets"], *sizes, seed=2)]
-        inputs += [floats(4, seed=3) if form["bias"] else None, floats(1, k * k * form["offsets"], *sizes, seed=4) if form["mask"] else None]
+        inputs = [
+            floats(1, 4, 5, 4),
+            floats(4, 4 // form["groups"], k, k, seed=1),
+            floats(1, 2 * k * k * form["offsets"], *sizes, seed=2),
+        ]
+        inputs += [
+            floats(4, seed=3) if form["bias"] else None,
+            floats(1, k * k * form["offsets"], *sizes, seed=4) if form["mask"] else None,
+        ]
         attributes = {"group": form["groups"], "offset_group": form["offsets"], **shared(form, 2), **padded(form, 2)}
         while inputs[-1] is None:
             inputs.pop()
-        yield forms_onnx.given("Conv", {"of": "DeformConv"} | form, "DeformConv", inputs, attributes, [1], opset=22, close=8 * SUMS)
+        yield forms_onnx.given(
+            "Conv", {"of": "DeformConv"} | form, "DeformConv", inputs, attributes, [1], opset=22, close=8 * SUMS
+        )
 
 
 def convolutions_of_openvino():
@@ -71,7 +91,9 @@ def convolutions_of_openvino():
         kernel = [form["kernel"]] * rank
         w = floats(*([groups, 4 // groups, 4 // groups] if groups else [3, 4]), *kernel, seed=1)
         operator = "GroupConvolution" if groups else "Convolution"
-        yield forms_openvino.node("ConvIR", {"of": operator} | form, 1, operator, [x, w], attributes_of(form, rank), [1], SUMS)
+        yield forms_openvino.node(
+            "ConvIR", {"of": operator} | form, 1, operator, [x, w], attributes_of(form, rank), [1], SUMS
+        )
     for form in product(rank=[1, 2], groups=[0, 2], output=["", "shape", "padding"], **values):
         rank, groups = form["rank"], form["groups"]
         x = floats(1, 4, *[4, 3][:rank])
@@ -81,76 +103,140 @@ def convolutions_of_openvino():
         attributes["output_padding"] = [form["strides"] - 1 if form["output"] == "padding" else 0] * rank
         operator = "GroupConvolutionBackpropData" if groups else "ConvolutionBackpropData"
         inputs = [x, w, *more]
-        yield forms_openvino.node("ConvIR", {"of": operator} | form, 1, operator, inputs, attributes, range(1, len(inputs)), SUMS)
+        yield forms_openvino.node(
+            "ConvIR", {"of": operator} | form, 1, operator, inputs, attributes, range(1, len(inputs)), SUMS
+        )
 
 
 def images():
-    for form in product(mode=["linear", "nearest", "cubic"], padding=["zeros", "border", "reflection"], corners=[0, 1], rank=[4, 5]):
+    for form in product(
+        mode=["linear", "nearest", "cubic"], padding=["zeros", "border", "reflection"], corners=[0, 1], rank=[4, 5]
+    ):
         if form["rank"] == 5 and form["mode"] == "cubic":
             continue
         spatial = form["rank"] - 2
         grid = floats(2, *[3, 2, 2][:spatial], spatial, seed=1)
         attributes = {"mode": form["mode"], "padding_mode": form["padding"], "align_corners": form["corners"]}
         x = floats(2, 3, *[5, 4, 3][:spatial])
-        yield forms_onnx.given("Images", {"of": "GridSample"} | form, "GridSample", [x, grid], attributes, opset=22, close=8 * SUMS)
+        yield forms_onnx.given(
+            "Images", {"of": "GridSample"} | form, "GridSample", [x, grid], attributes, opset=22, close=8 * SUMS
+        )
     rois = np.array([[0, 0, 3, 3], [1, 0.5, 4, 2], [-1, -1, 2, 2], [2, 2, 2, 2]], f32)
-    for form in product(mode=["avg", "max"], at=["half_pixel", "output_half_pixel"], ratio=[0, 1, 2], scale=[1.0, 0.5], sizes=[1, 3]):
-        attributes = {"mode": form["mode"], "coordinate_transformation_mode": form["at"], "sampling_ratio": form["ratio"]}
+    for form in product(
+        mode=["avg", "max"], at=["half_pixel", "output_half_pixel"], ratio=[0, 1, 2], scale=[1.0, 0.5], sizes=[1, 3]
+    ):
+        attributes = {
+            "mode": form["mode"],
+            "coordinate_transformation_mode": form["at"],
+            "sampling_ratio": form["ratio"],
+        }
         attributes |= {"spatial_scale": form["scale"], "output_height": form["sizes"], "output_width": 2}
         inputs = [floats(2, 2, 5, 6), rois, np.array([0, 1, 1, 0])]
-        yield forms_onnx.given("Images", {"of": "RoiAlign"} | form, "RoiAlign", inputs, attributes, opset=16, close=8 * SUMS)
+        yield forms_onnx.given(
+            "Images", {"of": "RoiAlign"} | form, "RoiAlign", inputs, attributes, opset=16, close=8 * SUMS
+        )
     for form in product(corners=[0, 1], rank=[2, 3], batch=[1, 2]):
         sizes = np.array([form["batch"], 1, *[3, 4, 2][: form["rank"]]])
         theta = floats(form["batch"], form["rank"], form["rank"] + 1)
-        yield forms_onnx.given("Images", {"of": "AffineGrid"} | form, "AffineGrid", [theta, sizes], {"align_corners": form["corners"]}, [1], opset=20, close=8 * SUMS)
+        yield forms_onnx.given(
+            "Images",
+            {"of": "AffineGrid"} | form,
+            "AffineGrid",
+            [theta, sizes],
+            {"align_corners": form["corners"]},
+            [1],
+            opset=20,
+            close=8 * SUMS,
+        )
     for form in product(kernel=[1, 2], strides=[1, 2], dilations=[1, 2], pads=[0, 1]):
-        blocks = [(size + 2 * form["pads"] - form["dilations"] * (form["kernel"] - 1) - 1) // form["strides"] + 1 for size in (5, 6)]
+        blocks = [
+            (size + 2 * form["pads"] - form["dilations"] * (form["kernel"] - 1) - 1) // form["strides"] + 1
+            for size in (5, 6)
+        ]
         x = floats(1, 2 * form["kernel"] ** 2, blocks[0] * blocks[1])
         inputs = [x, np.array([5, 6]), np.array([form["kernel"]] * 2)]
-        attributes = {"strides": [form["strides"]] * 2, "dilations": [form["dilations"]] * 2, "pads": [form["pads"]] * 4}
+        attributes = {
+            "strides": [form["strides"]] * 2,
+            "dilations": [form["dilations"]] * 2,
+            "pads": [form["pads"]] * 4,
+        }
         yield forms_onnx.given("Images", {"of": "Col2Im"} | form, "Col2Im", inputs, attributes, [1, 2], close=SUMS)
         attributes["pads_begin"] = attributes["pads_end"] = attributes.pop("pads")[:2]
         yield forms_openvino.node("ImagesIR", {"of": "Col2Im"} | form, 15, "Col2Im", inputs, attributes, [1, 2], SUMS)
     for axes, sizes in itertools.product([[0, 1], [-1], [2, 0]], [1, 3, 7]):
         name = {"of": "CenterCropPad", "axes": axes, "sizes": sizes}
-        yield forms_onnx.given("Images", name, "CenterCropPad", [floats(4, 5, 6), np.array([sizes] * len(axes))], {"axes": axes}, [1])
+        yield forms_onnx.given(
+            "Images", name, "CenterCropPad", [floats(4, 5, 6), np.array([sizes] * len(axes))], {"axes": axes}, [1]
+        )
 
 
 def images_of_openvino():
     rois = np.array([[0, 0, 3, 3], [1, 0.5, 4, 2], [-1, -1, 2, 2], [2, 2, 2, 2]], f32)
-    for form in product(mode=["avg", "max"], at=["asymmetric", "half_pixel_for_nn", "half_pixel"], ratio=[0, 1, 2], scale=[1.0, 0.5]):
+    for form in product(
+        mode=["avg", "max"], at=["asymmetric", "half_pixel_for_nn", "half_pixel"], ratio=[0, 1, 2], scale=[1.0, 0.5]
+    ):
         attributes = {"mode": form["mode"], "aligned_mode": form["at"], "sampling_ratio": form["ratio"]}
         attributes |= {"spatial_scale": form["scale"], "pooled_h": 3, "pooled_w": 2}
         inputs = [floats(2, 2, 5, 6), rois, np.array([0, 1, 1, 0])]
-        yield forms_openvino.node("ImagesIR", {"of": "ROIAlign"} | form, 9, "ROIAlign", inputs, attributes, (), 8 * SUMS)
+        yield forms_openvino.node(
+            "ImagesIR", {"of": "ROIAlign"} | form, 9, "ROIAlign", inputs, attributes, (), 8 * SUMS
+        )
     boxes = np.array([[0, 0, 0, 3, 3], [1, 1, 0, 4, 2], [0, 0.25, 0.5, 0.75, 1]], f32)
     for method, scale, sizes in itertools.product(["max", "bilinear"], [1.0, 0.5], [1, 3]):
         name = {"of": "ROIPooling", "method": method, "scale": scale, "sizes": sizes}
         attributes = {"method": method, "spatial_scale": scale, "output_size": [sizes, 2]}
         given = boxes if method == "max" else boxes / f32([1, 4, 4, 4, 4])
-        yield forms_openvino.node("ImagesIR", name, 2, "ROIPooling", [floats(2, 2, 5, 6), given], attributes, (), 8 * SUMS)
-    for form in product(mode=["bilinear", "bicubic", "nearest"], padding=["zeros", "border", "reflection"], corners=[False, True]):
+        yield forms_openvino.node(
+            "ImagesIR", name, 2, "ROIPooling", [floats(2, 2, 5, 6), given], attributes, (), 8 * SUMS
+        )
+    for form in product(
+        mode=["bilinear", "bicubic", "nearest"], padding=["zeros", "border", "reflection"], corners=[False, True]
+    ):
         attributes = {"mode": form["mode"], "padding_mode": form["padding"], "align_corners": form["corners"]}
         inputs = [floats(2, 3, 5, 4), floats(2, 3, 2, 2, seed=1)]
-        yield forms_openvino.node("ImagesIR", {"of": "GridSample"} | form, 9, "GridSample", inputs, attributes, (), 8 * SUMS)
+        yield forms_openvino.node(
+            "ImagesIR", {"of": "GridSample"} | form, 9, "GridSample", inputs, attributes, (), 8 * SUMS
+        )
     for form in product(sizes=[1, 2, 3], strides=[1, 3], rates=[1, 2], pads=["valid", "same_upper", "same_lower"]):
         attributes = {key: [form[key]] * 2 for key in ("sizes", "strides", "rates")} | {"auto_pad": form["pads"]}
-        yield forms_openvino.node("ImagesIR", {"of": "ExtractImagePatches"} | form, 3, "ExtractImagePatches", [floats(1, 2, 7, 6)], attributes)
-    for of, sizes in itertools.product(["AdaptiveAvgPool", "AdaptiveMaxPool"], [[1], [3], [7], [2, 3], [1, 1], [4, 2, 3]]):
+        yield forms_openvino.node(
+            "ImagesIR", {"of": "ExtractImagePatches"} | form, 3, "ExtractImagePatches", [floats(1, 2, 7, 6)], attributes
+        )
+    for of, sizes in itertools.product(
+        ["AdaptiveAvgPool", "AdaptiveMaxPool"], [[1], [3], [7], [2, 3], [1, 1], [4, 2, 3]]
+    ):
         x = floats(1, 2, *[5, 6, 4][: len(sizes)])
         attributes = {"index_element_type": "i64"} if "Max" in of else {}
         name = {"of": of, "sizes": sizes}
         yield forms_openvino.node("ImagesIR", name, 8, of, [x, np.array(sizes)], attributes, [1], SUMS)
     for axis, group in itertools.product([0, 1, -1, -2], [1, 2, 3]):
         name = {"of": "ShuffleChannels", "axis": axis, "group": group}
-        yield forms_openvino.node("BlocksIR", name, 3, "ShuffleChannels", [floats(6, 12, 6, 6)], {"axis": axis, "group": group})
+        yield forms_openvino.node(
+            "BlocksIR", name, 3, "ShuffleChannels", [floats(6, 12, 6, 6)], {"axis": axis, "group": group}
+        )
     for stride in [1, 2, 3]:
-        yield forms_openvino.node("BlocksIR", {"of": "ReorgYolo", "stride": stride}, 2, "ReorgYolo", [floats(1, 36, 6, 6)], {"stride": [stride]})
+        yield forms_openvino.node(
+            "BlocksIR",
+            {"of": "ReorgYolo", "stride": stride},
+            2,
+            "ReorgYolo",
+            [floats(1, 36, 6, 6)],
+            {"stride": [stride]},
+        )
     for form in product(softmax=[False, True], axis=[1], end=[1, 2, 3], mask=[1, 3]):
-        attributes = {"coords": 4, "classes": 3, "num": 2, "do_softmax": form["softmax"], "axis": form["axis"], "end_axis": form["end"]}
+        attributes = {
+            "coords": 4,
+            "classes": 3,
+            "num": 2,
+            "do_softmax": form["softmax"],
+            "axis": form["axis"],
+            "end_axis": form["end"],
+        }
         attributes |= {"mask": list(range(form["mask"])), "anchors": []}
         count = 2 if form["softmax"] else form["mask"]
-        yield forms_openvino.node("ImagesIR", {"of": "RegionYolo"} | form, 1, "RegionYolo", [floats(1, 8 * count, 3, 2)], attributes, (), SUMS)
+        yield forms_openvino.node(
+            "ImagesIR", {"of": "RegionYolo"} | form, 1, "RegionYolo", [floats(1, 8 * count, 3, 2)], attributes, (), SUMS
+        )
     for block, begin, end in itertools.product([1, 2, 3], [0, 1], [0, 1]):
         pads = [np.array([0, 0, begin, 0]), np.array([0, 0, end, 0])]
         name = {"block": block, "begin": begin, "end": end}
