@@ -33,6 +33,18 @@ def given(family, name, make, inputs, close=0.0):
     return Form(family, name, write, arrays, close)
 
 
+def node(family, name, opset, operator, inputs, attributes=None, constants=(), close=0.0):
+    """A form of a node of an operator; inputs of the numbers `constants` are stored."""
+    inputs = [np.asarray(array) for array in inputs]
+
+    def make(*parameters):
+        own = iter(parameters)
+        given = [ov.op.Constant(ov.Tensor(array)) if i in constants else next(own) for i, array in enumerate(inputs)]
+        return NodeFactory(f"opset{opset}").create(operator, [x.output(0) for x in given], attributes or {})
+
+    return given(family, name, make, [array for i, array in enumerate(inputs) if i not in constants], close)
+
+
 MODES = ["nearest", "linear_onnx", "linear", "cubic", "bilinear_pillow", "bicubic_pillow"]
 COORDINATES = ["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_half_pixel_for_nn"]
 NEAREST = ["round_prefer_floor", "round_prefer_ceil", "floor", "ceil", "simple"]

@@ -1,9 +1,9 @@
 """Models on which programs differ, run in ONNX Runtime, OpenVINO and the reference of the `onnx` package.
 
-    python conformance/portability.py conformance/recorded/portability.json
+    python conformance/portability.py conformance/recorded/portability.json GRADUS
 
 Each case names the rule of `crates/gradus/src/portability/rules.rs` that predicts the difference; a case without a rule is one that a
-condition of a rule excludes, and all programs agree on it. `crates/gradus/tests/models/portability.rs` holds the rules against the recording.
+condition of a rule excludes, and all programs agree on it. A model of an operator of OpenVINO is run by OpenVINO, and by the others as `GRADUS convert` writes it. `crates/gradus/tests/models/portability.rs` holds the rules against the recording.
 Every model runs in a process of its own, since some kill it.
 """
 
@@ -11,9 +11,11 @@ import json
 import math
 import multiprocessing
 import os
+import pathlib
 import pickle
 import subprocess
 import sys
+import tempfile
 from importlib import metadata
 
 import ml_dtypes
@@ -31,11 +33,11 @@ i8, i16, i32, i64, u8, u16, u32 = np.int8, np.int16, np.int32, np.int64, np.uint
 
 
 def model(operator, inputs, attributes, opset, outputs, constants):
-    """A model of one node, which stores the inputs of those numbers. OpenVINO compiles no suppression of boxes of open sizes."""
+    """A model of one node, which stores the inputs of those numbers. OpenVINO compiles no boxes of open sizes."""
     names = [None if x is None else f"x{i}" for i, x in enumerate(inputs)]
     node = helper.make_node(operator, [name or "" for name in names], [f"y{i}" for i in range(outputs)], "node", **attributes)
     # Sizes are open, so that no program computes anything beforehand.
-    sizes = [None if x is None else x.shape if operator == "NonMaxSuppression" else [None] * x.ndim for x in inputs]
+    sizes = [None if x is None else x.shape if operator in ("NonMaxSuppression", "RoiAlign") else [None] * x.ndim for x in inputs]
     given = [
         helper.make_tensor_value_info(names[i], helper.np_dtype_to_tensor_dtype(x.dtype), sizes[i])
         for i, x in enumerate(inputs)
@@ -60,7 +62,8 @@ def outputs_of(program, of, given):
         import openvino
 
         core = openvino.Core()
-        compiled = core.compile_model(core.read_model(of.SerializeToString()), "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
+        source = core.read_model(of.SerializeToString(), getattr(of, "weights", b""))
+        compiled = core.compile_model(source, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
         result = compiled(given)
         return [result[i] for i in range(len(compiled.outputs))]
     from onnx.reference import ReferenceEvaluator
@@ -503,7 +506,94 @@ for limit in [0.3, 1]:
 case(None, "Range", [scalar(f32, 0), scalar(f32, 7.5), scalar(f32, 0.25)])
 
 
-def main(path):
+picture, points = np.arange(1, 10, dtype=f32).reshape(1, 1, 3, 3) ** 2, np.array([[[[1.5, 0.25], [-1.25, -2]]]], f32)
+for mode, padding, rule in [("cubic", "border", "grid-sample-at-border"), ("cubic", "zeros", None), ("linear", "border", None)]:
+    case(rule, "GridSample", [picture, points], {"mode": mode, "padding_mode": padding, "align_corners": 1})
+
+
+case("nonzero-of-a-scalar", "NonZero", [scalar(f32, 5)])
+case(None, "NonZero", [a(f32, 5)])
+
+
+for end, size, rule in [("NOTSET", 9, "larger-size"), ("NOTSET", 10, "larger-size"), ("SAME_UPPER", 9, "larger-same-size"), ("SAME_LOWER", 9, "larger-same-size")]:
+    attributes = {"auto_pad": end, "strides": [2], "output_shape": [size]}
+    case(f"transposed-convolution-of-{rule}", "ConvTranspose", [signal, window], attributes, constants=(1,))
+for operator, attributes in [("HardSigmoid", {"alpha": 1.0, "beta": 0.0}), ("Selu", {"alpha": 0.0, "gamma": 2.0})]:
+    case("hard-sigmoid-and-selu-of-zero", operator, [a(f32, -1, 0.25, 0.5)], attributes)
+case(None, "HardSigmoid", [a(f32, -1, 0.25, 0.5)], {"alpha": 1.0, "beta": 0.25})
+regions = np.array([[0, 0, 2, 2], [1, 1, 1, 1]], f32)
+for ratio, mode, rule in [(0, "half_pixel", "region-without-area"), (1, "half_pixel", None), (0, "output_half_pixel", None)]:
+    attributes = {"sampling_ratio": ratio, "coordinate_transformation_mode": mode}
+    case(rule, "RoiAlign", [np.ones((1, 1, 4, 4), f32), regions, a(i64, 0, 0)], attributes, opset=16)
+
+
+IR_CASES = []
+
+
+def ir_case(rule, version, operator, inputs, attributes, constants=()):
+    """A node of OpenVINO, with the inputs of those numbers as constants."""
+    IR_CASES.append((rule, version, operator, inputs, attributes, constants))
+
+
+for t in [i16, i32, i64]:
+    pair = [a(t, -1, 7, -6), a(t, 2, -2, 3)]
+    ir_case("division-rounded-down", 1, "Divide", pair, {"m_pythondiv": True})
+    ir_case(None, 1, "Divide", pair, {"m_pythondiv": False})
+ir_case(None, 1, "Divide", [a(f32, -1, 7), a(f32, 2, -2)], {"m_pythondiv": True})
+line = np.linspace(-2, 2, 9, dtype=f32)
+for high, rule in [(-1, "fake-quantization-to-equal-bounds"), (1.5, None)]:
+    inputs = [line, scalar(f32, -1), scalar(f32, 1.5), scalar(f32, -1), scalar(f32, high)]
+    ir_case(rule, 1, "FakeQuantize", inputs, {"levels": 256}, (1, 2, 3, 4))
+for bias, axis, rule in [(1.5, 1, "local-response-with-fractional-bias"), (3.0, 1, None)]:
+    attributes = {"alpha": 3.0, "beta": 1.0, "bias": bias, "size": 3}
+    ir_case(rule, 1, "LRN", [np.ones((1, 1, 1, 1), f32), a(i64, axis)], attributes, (1,))
+for scales, most, rule in [(False, [8.0], "prior-box-of-ignored-sizes"), (True, [8.0], None), (False, [], None)]:
+    attributes = {"min_size": [4.0], "max_size": most, "aspect_ratio": [2.0], "offset": 0.5, "step": 0.0, "scale_all_sizes": scales}
+    ir_case(rule, 8, "PriorBox", [a(i64, 2, 2), a(i64, 16, 16)], attributes)
+
+
+def ir_model(version, operator, inputs, attributes, constants):
+    """The text of an IR of one node, and its constants, with the inputs that are none."""
+    from openvino import Model, Tensor, op, opset1, save_model
+    from openvino.utils.node_factory import NodeFactory
+
+    nodes, parameters = [], []
+    for i, x in enumerate(inputs):
+        if i in constants:
+            nodes.append(op.Constant(Tensor(x)))
+            continue
+        parameters.append(opset1.parameter([-1] * x.ndim, x.dtype, f"x{i}"))
+        parameters[-1].output(0).get_tensor().set_names({f"x{i}"})
+        nodes.append(parameters[-1])
+    node = NodeFactory(f"opset{version}").create(operator, [x.output(0) for x in nodes], attributes)
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "model.xml")
+        save_model(Model([node.output(0)], parameters, "model"), path, compress_to_fp16=False)
+        return path.read_bytes(), path.with_suffix(".bin").read_bytes()
+
+
+def ir_results(program, text, weights, given):
+    """What programs return: the source in OpenVINO, and what it is converted to in the others."""
+    with tempfile.TemporaryDirectory() as folder:
+        source, written = pathlib.Path(folder, "model.xml"), pathlib.Path(folder, "model.onnx")
+        source.write_bytes(text)
+        source.with_suffix(".bin").write_bytes(weights)
+        subprocess.run([program, "convert", source, written, "--no-verify"], check=True, capture_output=True)
+        converted, source = onnx.load(written), IrModel(text, weights)
+        return {name: result(name, source if name == "openvino" else converted, given) for name in PROGRAMS}
+
+
+class IrModel:
+    """An IR that OpenVINO reads."""
+
+    def __init__(self, text, weights):
+        self.text, self.weights = text, weights
+
+    def SerializeToString(self):  # noqa: N802
+        return self.text
+
+
+def main(path, gradus):
     recorded = []
     for rule, also, operator, inputs, attributes, opset, outputs, constants, computed in CASES:
         of = model(operator, inputs, attributes, opset, outputs, constants)
@@ -515,6 +605,13 @@ def main(path):
         known = model(operator, inputs, attributes, opset, outputs, [i for i, x in enumerate(inputs) if x is not None and i not in computed])
         models = {"model": of.SerializeToString().hex(), "known": known.SerializeToString().hex()}
         recorded.append({"rule": rule, "also": also, "operator": operator, "inputs": texts, **models, "results": results})
+        if (rule is None) != (len(set(results.values())) == 1):
+            print(f"{rule}: {operator} {texts} {attributes}: {results}", file=sys.stderr)
+    for rule, version, operator, inputs, attributes, constants in IR_CASES:
+        text, weights = ir_model(version, operator, inputs, attributes, constants)
+        results = ir_results(gradus, text, weights, {f"x{i}": x for i, x in enumerate(inputs) if i not in constants})
+        texts = [f"{x.dtype} {x.ravel().tolist()}" for x in inputs]
+        recorded.append({"rule": rule, "also": [], "operator": operator, "inputs": texts, "model": text.hex(), "weights": weights.hex(), "results": results})
         if (rule is None) != (len(set(results.values())) == 1):
             print(f"{rule}: {operator} {texts} {attributes}: {results}", file=sys.stderr)
     versions = {program: metadata.version(program) for program in PROGRAMS}
@@ -529,4 +626,4 @@ def one():
 
 
 if __name__ == "__main__":
-    one() if sys.argv[1] == "--one" else main(sys.argv[1])
+    one() if sys.argv[1] == "--one" else main(*sys.argv[1:])

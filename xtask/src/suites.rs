@@ -245,7 +245,7 @@ fn nvrtc() -> Result<OsString> {
 const CONVERTED: u32 = 60;
 
 /// Combinations of attributes of each family of operators that are tried.
-const FORMS: &str = "40";
+const FORMS: &str = "16";
 
 /// The environment of the suite `browser`, and its packages.
 pub(crate) const BROWSER: (&str, &[&str]) = ("venv-browser", &["playwright==1.65.2"]);

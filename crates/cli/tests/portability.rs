@@ -123,6 +123,14 @@ fn rules_are_listed() {
 ...
 unique-of-nan: onnxruntime takes elements next to NaN as equal to it; openvino takes every NaN as another element; onnx takes all NaN as one element
   an element is NaN: Unique
+division-rounded-down: onnxruntime rounds down; openvino rounds toward zero; onnx rounds down
+  a quotient of integers is below zero, and no integer: Divide
+fake-quantization-to-equal-bounds: onnxruntime returns the bound; openvino returns other numbers; onnx returns the bound
+  both bounds of the output are equal: FakeQuantize
+local-response-with-fractional-bias: onnxruntime adds the bias; openvino drops the fraction of the bias; onnx adds the bias
+  the bias is no integer, and axis 1 is summed over: LRN
+prior-box-of-ignored-sizes: onnxruntime ignores max_size; openvino adds boxes of max_size, and drops as many at the end; onnx ignores max_size
+  scale_all_sizes is false, and max_size is given: PriorBox
 
 "#]],
     );

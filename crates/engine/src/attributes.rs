@@ -425,11 +425,11 @@ fn admits(sort: Sort, content: &Content) -> bool {
     )
 }
 
-/// A bool as text. OpenVINO reads other numbers as false.
+/// A bool as text, in letters of any case, as OpenVINO reads it.
 fn flag_of(text: &str) -> Option<bool> {
-    match text.trim() {
-        "true" | "True" | "1" => Some(true),
-        "false" | "False" | "0" => Some(false),
+    match &*text.trim().to_ascii_lowercase() {
+        "true" | "1" => Some(true),
+        "false" | "0" => Some(false),
         _ => None,
     }
 }
@@ -465,7 +465,9 @@ mod tests {
 
     #[test]
     fn flags_lists_and_types_say_what_they_expect() {
-        assert!(read(Content::Text("True".into()), |a| a.flag("a", false)).unwrap());
+        for (text, flag) in [("True", true), ("TRUE", true), (" 1", true), ("FALSE", false), ("0", false)] {
+            assert_eq!(read(Content::Text(text.into()), |a| a.flag("a", !flag)).unwrap(), flag);
+        }
         assert!(read(Content::Text("yes".into()), |a| a.flag("a", false)).is_err());
         assert!(read(Content::Int(0), |a| a.flag("b", true)).unwrap());
         assert_eq!(read(Content::Text("1, -2".into()), |a| a.list("a")).unwrap(), Some(vec![1, -2]));

@@ -3,7 +3,9 @@
 use std::io::Write;
 
 use gradus::infer::InferOptions;
-use gradus::portability::{Difference, ModelSequence, PROGRAMS, Portability, RULES, VERSIONS, When};
+use gradus::portability::{
+    Difference, ModelSequence, OPENVINO_RULES, PROGRAMS, Portability, RULES, VERSIONS, When,
+};
 use gradus::{Error, Kind};
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -72,7 +74,7 @@ struct RuleJson {
 /// Prints all rules.
 pub(super) fn rules(json: bool) -> Result<(), Failure> {
     if json {
-        let rules = RULES.iter().map(|rule| {
+        let rules = RULES.iter().chain(OPENVINO_RULES).map(|rule| {
             let results = by_program(rule.results)?;
             Ok(RuleJson { rule: rule.name, operators: rule.operators, condition: rule.condition, results })
         });
@@ -83,7 +85,7 @@ pub(super) fn rules(json: bool) -> Result<(), Failure> {
         let each = PROGRAMS.iter().zip(rule.results).map(|(program, result)| format!("{program} {result}"));
         each.collect::<Vec<_>>().join("; ")
     };
-    let lines = RULES.iter().map(|rule| {
+    let lines = RULES.iter().chain(OPENVINO_RULES).map(|rule| {
         let operators = rule.operators.join(", ");
         format!("{}: {}\n  {}: {operators}", rule.name, results(rule), rule.condition)
     });

@@ -13,6 +13,9 @@ pub const WIDE: &str =
 /// The caveat for states of several samples.
 pub const SAMPLES: &str =
     "ONNX Runtime quantizes the states of the samples of a thread together, and not each sample alone";
+/// The caveat for points of a cubic `GridSample` outside of the image.
+pub const BORDER: &str = "the specifications do not define whether mode=cubic with padding_mode=border moves a point \
+                          outside of the image to its border, or each neighbor of the point";
 /// The caveat for NaN.
 pub const NAN: &str = "the specifications do not define the result for NaN and for comparisons of -0 and 0";
 /// The caveat for sums of products of integers.

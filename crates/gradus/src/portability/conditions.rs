@@ -1,7 +1,7 @@
 //! Conditions of rules: what facts say about the elements that programs treat differently.
 
 use gradus_core::convert::truncated;
-use gradus_core::graph::Node;
+use gradus_core::graph::{Graph, Node};
 use gradus_core::{DType, Number, Tensor};
 
 use super::When;
@@ -11,11 +11,14 @@ use crate::fact::{Elements, Fact, TensorFact, range_of};
 
 /// Integers of at most 24 bits, which float32 holds exactly.
 pub(super) const FLOAT32: (i64, i64) = (-(1 << 24), 1 << 24);
+/// Maximum number of elements of a constant that is read.
+const MAX_STORED: usize = 1 << 12;
 /// Integers of 32 bits.
 pub(super) const INT32: (i64, i64) = (-(1 << 31), (1 << 31) - 1);
 
 /// A node, and the facts about its values.
 pub(super) struct NodeFacts<'a> {
+    pub(super) graph: &'a Graph,
     pub(super) node: &'a Node,
     pub(super) facts: &'a [Fact],
     pub(super) attributes: Attributes<'a>,
@@ -43,6 +46,14 @@ impl NodeFacts<'_> {
     /// The elements of an input that is constant.
     pub(super) fn constant(&self, index: usize) -> Option<Vec<Number>> {
         numbers(&self.input(index)?.tensor()?)
+    }
+
+    /// The elements of an input that the graph stores, which inference has not asked for; at most
+    /// [`MAX_STORED`].
+    pub(super) fn stored(&self, index: usize) -> Option<Vec<Number>> {
+        let constant = self.graph.constant((*self.node.inputs.get(index)?)?)?;
+        let is_short = constant.shape().dims().iter().product::<usize>() <= MAX_STORED;
+        is_short.then(|| numbers(&constant.tensor().ok()?)).flatten()
     }
 
     /// Numbers between which all elements of an input lie, if it has integers.

@@ -1,12 +1,14 @@
 //! Portability: the nodes of a model whose results depend on the program that runs it, and the sizes
 //! from which on they do.
 //!
-//! A model of another standard is compared as the ONNX model that it converts to.
+//! A model of another standard is compared as the ONNX model that it converts to; operators of
+//! OpenVINO whose results differ in OpenVINO itself have rows of their own.
 //! A difference is a row of [`RULES`], with the results that programs were seen to give. Rows are
 //! those that `conformance/portability.py` has recorded, and no others.
 
 mod checks;
 mod conditions;
+mod openvino;
 mod range;
 mod rules;
 mod sequences;
@@ -34,8 +36,11 @@ pub const PROGRAMS: [&str; 3] = ["onnxruntime", "openvino", "onnx"];
 pub const VERSIONS: [&str; 3] =
     ["ONNX Runtime 1.32.0 (CPU)", "OpenVINO 2026.4.1 (CPU plugin)", "the reference of onnx 1.23.2"];
 
-/// All rules.
+/// The rules about operators of ONNX.
 pub const RULES: &[Rule] = rules::RULES;
+
+/// The rules about operators of OpenVINO. `onnxruntime` and `onnx` run the converted model.
+pub const OPENVINO_RULES: &[Rule] = openvino::RULES;
 
 /// The condition without which programs agree at a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -124,14 +129,31 @@ impl Model {
     pub fn portability(&self, options: &InferOptions) -> Result<Portability> {
         if self.source().standard != Standard::Onnx {
             let converted = self.convert(Standard::Onnx, &ConvertOptions::default())?;
-            let sequences = sequences::of_model(self, &self.infer(options)?);
+            let mut inference = self.infer(options)?;
+            let sequences = sequences::of_model(self, &inference);
             let sequences = sequences.into_iter().filter(ModelSequence::differs).collect();
-            return Ok(Portability { sequences, ..converted.model.portability(options)? });
+            let mut found = converted.model.portability(options)?;
+            found.differences.splice(..0, self.differences(&mut inference));
+            return Ok(Portability { sequences, ..found });
         }
         let mut inference = self.infer(options)?;
+        let differences = self.differences(&mut inference);
+        let sequences = sequences::of_model(self, &inference).into_iter().filter(ModelSequence::differs);
+        Ok(Portability { differences, sequences: sequences.collect(), inference })
+    }
+
+    /// The differences at the nodes of the model itself.
+    fn differences(&self, inference: &mut Inference) -> Vec<Difference> {
+        let standard = self.source().standard;
+        let rules = match standard {
+            Standard::Onnx => RULES,
+            Standard::OpenVino => OPENVINO_RULES,
+            Standard::Paddle => return Vec::new(),
+        };
         let bodies = SubgraphFacts::new(inference.subgraphs().to_vec());
         let facts = inference.facts().to_vec();
-        let mut search = Search { model: self, inference: &mut inference, bodies, differences: Vec::new() };
+        let differences = Vec::new();
+        let mut search = Search { model: self, inference, bodies, standard, rules, differences };
         search.graph(&NodePlace {
             graph: self.graph(),
             facts: &facts,
@@ -139,9 +161,7 @@ impl Model {
             label: String::new(),
             parameters: Rc::default(),
         });
-        let differences = search.differences;
-        let sequences = sequences::of_model(self, &inference).into_iter().filter(ModelSequence::differs);
-        Ok(Portability { differences, sequences: sequences.collect(), inference })
+        search.differences
     }
 }
 
@@ -150,6 +170,8 @@ struct Search<'a> {
     model: &'a Model,
     inference: &'a mut Inference,
     bodies: SubgraphFacts,
+    standard: Standard,
+    rules: &'static [Rule],
     differences: Vec<Difference>,
 }
 
@@ -172,7 +194,7 @@ impl Search<'_> {
 
     fn node(&mut self, at: &NodePlace<'_>, node: &Node, index: usize) {
         let label = at.label.clone() + &node.label(index);
-        let attributes = Attributes::new(&node.attributes, Form::of_node(Standard::Onnx, node));
+        let attributes = Attributes::new(&node.attributes, Form::of_node(self.standard, node));
         let attributes = attributes.with_parameters(at.parameters.clone());
         let function = function_of_node(self.model, node);
         let parameters =
@@ -188,8 +210,8 @@ impl Search<'_> {
             return;
         }
         let symbols = self.inference.symbols_mut();
-        let mut facts = NodeFacts { node, facts: at.facts, attributes, symbols };
-        for rule in RULES.iter().filter(|rule| rule.operators.contains(&&*node.operator.name)) {
+        let mut facts = NodeFacts { graph: at.graph, node, facts: at.facts, attributes, symbols };
+        for rule in self.rules.iter().filter(|rule| rule.operators.contains(&&*node.operator.name)) {
             if let Some(when) = (rule.applies)(&mut facts) {
                 let (node, operator) = (label.clone(), node.operator.name.to_string());
                 let sequences = range::sequences(&facts);

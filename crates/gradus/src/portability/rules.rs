@@ -324,6 +324,30 @@ pub(super) const RULES: &[Rule] = &[
         },
     },
     Rule {
+        name: "grid-sample-at-border",
+        operators: &["GridSample"],
+        condition: "a point of mode cubic lies outside of an image with padding_mode border",
+        results: [
+            "moves each neighbor of the point to the border",
+            "moves each neighbor of the point to the border",
+            "moves the point to the border",
+        ],
+        applies: |node| {
+            let cubic = is_text(node, "mode", "cubic") || is_text(node, "mode", "bicubic");
+            (cubic && is_text(node, "padding_mode", "border")).then_some(When::Data)
+        },
+    },
+    Rule {
+        name: "hard-sigmoid-and-selu-of-zero",
+        operators: &["HardSigmoid", "Selu"],
+        condition: "alpha, beta or gamma is 0",
+        results: ["computes with 0", "computes with the default", "computes with 0"],
+        applies: |node| {
+            let is_zero = |name| node.attributes.float(name).ok().flatten() == Some(0.0);
+            ["alpha", "beta", "gamma"].into_iter().any(is_zero).then_some(When::Always)
+        },
+    },
+    Rule {
         name: "hard-sigmoid-of-nan",
         operators: &["HardSigmoid"],
         condition: "an element is NaN",
@@ -512,6 +536,16 @@ pub(super) const RULES: &[Rule] = &[
         applies: |node| {
             let integers = node.is(0, &[I32, I64]) && node.is(1, &[I32, I64]);
             integers.then(|| node.outside(1, (0, i64::MAX))).flatten()
+        },
+    },
+    Rule {
+        name: "nonzero-of-a-scalar",
+        operators: &["NonZero"],
+        condition: "the data is a scalar",
+        results: ["returns a row of indices", "returns a row of indices", "returns no row"],
+        applies: |node| {
+            let is_scalar = node.input(0)?.dims.as_ref()?.is_empty();
+            is_scalar.then_some(When::Always)
         },
     },
     Rule {
@@ -719,6 +753,17 @@ pub(super) const RULES: &[Rule] = &[
         condition: "an element is NaN",
         results: ["ignores NaN at some places", "ignores NaN at other places", "returns NaN"],
         applies: |node| node.nan(0),
+    },
+    Rule {
+        name: "region-without-area",
+        operators: &["RoiAlign"],
+        condition: "a region has no area, and sampling_ratio is 0",
+        results: ["returns 0", "returns NaN", "returns 0"],
+        applies: |node| {
+            let samples = node.attributes.int_or("sampling_ratio", 0).ok()?;
+            let half = !is_text(node, "coordinate_transformation_mode", "output_half_pixel");
+            (samples == 0 && half).then_some(When::Data)
+        },
     },
     Rule {
         name: "relu-of-nan",
@@ -1062,6 +1107,20 @@ pub(super) const RULES: &[Rule] = &[
                 node.attributes.ints("pads").ok()?.is_some_and(|pads| pads.iter().any(|&pad| pad != 0));
             if pads { None } else { left_out(node, false, |total| total > 0) }
         },
+    },
+    Rule {
+        name: "transposed-convolution-of-larger-same-size",
+        operators: &["ConvTranspose"],
+        condition: "output_shape is larger than the sums by 2 or more, and auto_pad is SAME_UPPER or SAME_LOWER",
+        results: ["fails", "adds zeros after the sums", "adds zeros on both sides"],
+        applies: |node| left_out(node, true, |total| total <= -2),
+    },
+    Rule {
+        name: "transposed-convolution-of-larger-size",
+        operators: &["ConvTranspose"],
+        condition: "output_shape is larger than the sums by 2 or more",
+        results: ["fails", "adds zeros after the sums", "fails"],
+        applies: |node| left_out(node, false, |total| total <= -2),
     },
     Rule {
         name: "transposed-convolution-of-odd-padding",

@@ -400,3 +400,47 @@ fn operands_within_a_graph_have_ranks_of_their_own() {
         }
     }
 }
+
+/// Results of OpenVINO that its text does not have, and of modes that programs read differently, are
+/// told in the report of a conversion.
+#[test]
+fn nodes_that_programs_read_differently_are_not_kept() {
+    let grid = |padding: &'static str| {
+        let inputs = [
+            floats(&mut fastrand::Rng::with_seed(1), &[1, 1, 3, 3], -1.0, 1.0),
+            floats(&mut fastrand::Rng::with_seed(2), &[1, 2, 2, 2], -2.0, 2.0),
+        ];
+        openvino("GridSample", 9).inputs(&inputs).text("mode", "bicubic").text("padding_mode", padding)
+    };
+    let prior = |scales: &'static str| {
+        openvino("PriorBox", 8)
+            .inputs(&[Tensor::vector(&[1i64, 1]), Tensor::vector(&[8i64, 8])])
+            .text("min_size", "2")
+            .text("max_size", "4")
+            .text("offset", "0")
+            .text("scale_all_sizes", scales)
+    };
+    let reduced = |keep: i64| {
+        let inputs = [floats(&mut fastrand::Rng::with_seed(3), &[2, 3], -1.0, 1.0), Tensor::vector(&[1i64])];
+        let node = One::of(Standard::Onnx, "ReduceMax", 20).inputs(&inputs);
+        node.attribute("keepdims", Content::Int(keep)).declared(1, Some(&[Some(1)]))
+    };
+    let rank = "a result whose rank depends on axes that are not constant";
+    let boxes = "OpenVINO adds boxes of max_size, which its text ignores";
+    let border = "whether mode=cubic with padding_mode=border moves a point";
+    for (node, why, told) in [
+        (prior("false"), boxes, true),
+        (prior("true"), boxes, false),
+        (grid("border"), border, true),
+        (grid("zeros"), border, false),
+    ] {
+        let converted = node.model().0.convert(Standard::Onnx, &ConvertOptions::default()).unwrap();
+        let report = format!("{:?}", converted.report);
+        assert_eq!(report.contains(why), told, "{why}: {report}");
+    }
+    for (keep, told) in [(0, true), (1, false)] {
+        let converted =
+            reduced(keep).model().0.convert(Standard::OpenVino, &ConvertOptions::default()).unwrap();
+        assert_eq!(format!("{:?}", converted.report).contains(rank), told, "keepdims={keep}");
+    }
+}

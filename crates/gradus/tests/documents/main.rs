@@ -49,7 +49,7 @@ fn rules() -> String {
 /// The document about differences between programs.
 fn differences() -> String {
     let mut text = include_str!("compare.md").to_owned();
-    for rule in portability::RULES {
+    for rule in portability::RULES.iter().chain(portability::OPENVINO_RULES) {
         let operators = rule.operators.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
         let [onnxruntime, openvino, onnx] = rule.results;
         let (name, condition) = (rule.name, rule.condition);

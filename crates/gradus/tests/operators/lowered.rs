@@ -2,6 +2,7 @@
 //! element types, products by group, statistics, thresholds, and what is refused.
 
 use gradus::conversion::ConvertOptions;
+use gradus::convert::nearest_f64;
 use gradus::graph::{Content, Standard};
 use gradus::infer::InferOptions;
 use gradus::{DType, Shape, Tensor, Value};
@@ -205,6 +206,79 @@ fn scores_decay_with_the_overlap() {
     }
 }
 
+/// Checks that each node is refused by what its sentence contains.
+fn refused<'a>(cases: impl IntoIterator<Item = (One<'a>, &'a str)>) {
+    let mut wrong = Vec::new();
+    for (case, (node, want)) in cases.into_iter().enumerate() {
+        match run(node) {
+            Err(error) if error.contains(want) => {}
+            other => wrong.push(format!("case {case}, {want:?}: {other:?}")),
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Sizes of inputs that do not fit, attributes that a node must have, and those that OpenVINO does
+/// not take.
+#[test]
+fn inputs_of_other_sizes_are_refused() {
+    let f32s = |dims: &[usize]| Tensor::zeros(DType::F32, Shape::new(dims).unwrap()).unwrap();
+    let best = |sides: usize, scores: usize| {
+        let inputs = [f32s(&[4, sides]), f32s(&[scores])];
+        openvino("ExperimentalDetectronTopKROIs", 6).inputs(&inputs).text("max_rois", "2")
+    };
+    let pooled = |end: &'static str| {
+        openvino("MaxPool", 1)
+            .inputs(&[f32s(&[1, 1, 5])])
+            .text("kernel", "2")
+            .text("strides", "2")
+            .text("pads_begin", "0")
+            .text("pads_end", end)
+            .text("rounding_type", "ceil_torch")
+    };
+    let turned = |rows: usize, scale: &'static str| {
+        openvino("ROIAlignRotated", 15)
+            .inputs(&[f32s(&[1, 1, 4, 4]), f32s(&[3, 5]), Tensor::vector(&vec![0i32; rows])])
+            .text("pooled_h", "1")
+            .text("pooled_w", "1")
+            .text("spatial_scale", scale)
+            .text("sampling_ratio", "1")
+            .text("clockwise_mode", "false")
+    };
+    let colored = |channels: usize| {
+        let inputs = [f32s(&[1, 2, 2, 1]), f32s(&[1, 1, 1, channels])];
+        openvino("NV12toRGB", 8).inputs(&inputs)
+    };
+    let prior = |sizes: &'static str| {
+        openvino("PriorBox", 8)
+            .inputs(&[Tensor::vector(&[1i64, 1]), Tensor::vector(&[8i64, 8])])
+            .text("min_size", "2,3")
+            .text("max_size", sizes)
+            .text("offset", "0")
+    };
+    let hot = openvino("OneHot", 1).inputs(&[Tensor::vector(&[0i64])]).constants(&[
+        Tensor::scalar(2i64),
+        Tensor::scalar(1f32),
+        Tensor::scalar(0f32),
+    ]);
+    let eye = openvino("Eye", 9).inputs(&[Tensor::scalar(2i64), Tensor::scalar(2i64), Tensor::scalar(0i64)]);
+    let top = openvino("TopK", 11).inputs(&[f32s(&[2, 3])]).constants(&[Tensor::scalar(1i64)]).outputs(2);
+    refused([
+        (top.text("mode", "max").text("sort", "value"), "attribute \"axis\" is missing"),
+        (hot, "attribute \"axis\" is missing"),
+        (eye, "attribute \"output_type\" is missing"),
+        (best(3, 4), "size of axis 1 of input 0 is 3, expected 4"),
+        (best(4, 3), "size of axis 0 of input 1 is 3, expected 4"),
+        // OpenVINO drops one window that starts after the data, and keeps another.
+        (pooled("3"), "pads_end of axis 2 is 3, expected at most 2, the window"),
+        (turned(3, "-1"), "attribute \"spatial_scale\" is -1, expected a finite number above 0"),
+        (turned(3, "inf"), "attribute \"spatial_scale\" is inf, expected a finite number above 0"),
+        (turned(2, "1"), "size of axis 0 of input 2 is 2, expected 3"),
+        (colored(3), "size of axis 3 of input 1 is 3, expected 2"),
+        (prior("4,5,6"), "number of elements of attribute \"max_size\" is 3, expected at most 2"),
+    ]);
+}
+
 /// Sizes, attributes and elements that no run takes are refused in one sentence.
 #[test]
 fn wrong_inputs_are_refused() {
@@ -244,12 +318,13 @@ fn wrong_inputs_are_refused() {
         let lengths = Tensor::from_vec(Shape::new([lengths]).unwrap(), vec![2f32; lengths]).unwrap();
         openvino("GatherTree", 1).inputs(&[f32s(&[2, 2, 3]), parents, lengths, f32s(&[])])
     };
-    let filled = |row: i64| {
+    let sparse = |values: usize, row: i64| {
         let at = Tensor::from_vec(Shape::new([1, 2]).unwrap(), vec![row, 0]).unwrap();
         openvino("SparseFillEmptyRows", 16)
-            .inputs(&[f32s(&[1]), Tensor::vector(&[3i64, 3]), at, f32s(&[])])
+            .inputs(&[f32s(&[values]), Tensor::vector(&[3i64, 3]), at, f32s(&[])])
             .outputs(3)
     };
+    let filled = |row: i64| sparse(1, row);
     let detected = |background: &str| {
         openvino("DetectionOutput", 8)
             .inputs(&[f32s(&[1, 4]), f32s(&[1, 2]), f32s(&[1, 2, 4])])
@@ -280,6 +355,7 @@ fn wrong_inputs_are_refused() {
         (tree(3, 1, 0.0), "size of axis 0 of input 2 is 1, expected 2"),
         (tree(3, 2, -1.0), "out of range for size 3"),
         // OpenVINO writes out of bounds.
+        (sparse(2, 0), "size of axis 0 of input 2 is 1, expected 2"),
         (filled(-1), "out of range for size 3"),
         (filled(3), "index 3 is out of range for size 3"),
         // Class 0 is none, so another background means nothing; OpenVINO refuses it.
@@ -293,14 +369,7 @@ fn wrong_inputs_are_refused() {
             "expected xnor-popcount",
         ),
     ];
-    let mut wrong = Vec::new();
-    for (case, (node, want)) in cases.into_iter().enumerate() {
-        match run(node) {
-            Err(error) if error.contains(want) => {}
-            other => wrong.push(format!("case {case}, {want:?}: {other:?}")),
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    refused(cases);
 }
 
 /// `iou_threshold` is any number: no overlap exceeds one above 1, and each exceeds one below 0.
@@ -439,5 +508,75 @@ fn boxes_of_several_images_are_chosen_from_one_list() {
         assert_eq!(got, rows, "{what}");
         assert_eq!(outputs[1].tensor().unwrap().to_i64().unwrap(), places, "{what}");
         assert_eq!(outputs[2].tensor().unwrap().to_i64().unwrap(), found, "{what}");
+    }
+}
+
+/// Steps of `PriorBoxClustered` that are zero are those of both axes, and the sides of a cell where
+/// that is zero as well.
+#[test]
+fn steps_of_clustered_boxes_are_those_of_each_axis() {
+    let centers = |steps: [&'static str; 3]| {
+        let [both, across, down] = steps;
+        let node = openvino("PriorBoxClustered", 1)
+            .inputs(&[Tensor::vector(&[1i64, 1]), Tensor::vector(&[8i64, 16])])
+            .text("width", "0")
+            .text("height", "0")
+            .text("offset", "0.5")
+            .text("clip", "false")
+            .text("step", both)
+            .text("step_w", across)
+            .text("step_h", down);
+        let Value::Tensor(row) = run(node).unwrap() else { panic!("a tensor") };
+        let row: Vec<_> = row.numbers().unwrap().map(nearest_f64).collect();
+        [row[0] * 16.0, row[1] * 8.0]
+    };
+    assert_eq!(centers(["0", "0", "0"]), [8.0, 4.0]);
+    assert_eq!(centers(["2", "0", "0"]), [1.0, 1.0]);
+    assert_eq!(centers(["2", "4", "0"]), [2.0, 1.0]);
+    assert_eq!(centers(["0", "4", "6"]), [2.0, 3.0]);
+}
+
+/// `aligned_mode=half_pixel` moves boxes by half a pixel of the scaled image, and back by half a
+/// pixel of this one; OpenVINO returned these.
+#[test]
+fn regions_are_aligned_to_pixels_of_both_images() {
+    let image: Vec<_> = (0u8..16).map(f32::from).collect();
+    let node = |mode: &'static str| {
+        openvino("ROIAlign", 9)
+            .inputs(&[
+                tensor([1, 1, 4, 4], &image),
+                tensor([1, 4], &[0., 0., 4., 4.]),
+                Tensor::vector(&[0i64]),
+            ])
+            .text("pooled_h", "1")
+            .text("pooled_w", "1")
+            .text("sampling_ratio", "1")
+            .text("spatial_scale", "0.5")
+            .text("mode", "avg")
+            .text("aligned_mode", mode)
+    };
+    for (mode, want) in [("asymmetric", 5.0), ("half_pixel_for_nn", 2.5), ("half_pixel", 3.75)] {
+        assert_eq!(run(node(mode)).unwrap(), Value::Tensor(tensor([1, 1, 1, 1], &[want])), "{mode}");
+    }
+}
+
+/// Scores of chosen boxes are float32, whatever the type of the scores, as OpenVINO declares them.
+#[test]
+fn scores_of_chosen_boxes_are_float32() {
+    let half = |dims: &[usize]| Tensor::zeros(DType::F16, Shape::new(dims).unwrap()).unwrap();
+    let numbers = |count: i64| [Tensor::scalar(count), Tensor::scalar(0.5f32), Tensor::scalar(-1f32)];
+    for (operator, version, sides) in
+        [("NonMaxSuppression", 5, 4), ("NonMaxSuppression", 9, 4), ("NMSRotated", 13, 5)]
+    {
+        let node = openvino(operator, version)
+            .inputs(&[half(&[1, 2, sides]), half(&[1, 1, 2])])
+            .constants(&numbers(2))
+            .outputs(3);
+        let (model, given) = node.model();
+        let converted = model.convert(Standard::Onnx, &ConvertOptions::default()).unwrap().model;
+        for model in [model, converted] {
+            let outputs = model.run(given.clone()).unwrap();
+            assert_eq!(outputs[1].tensor().unwrap().dtype(), DType::F32, "{operator}-{version}");
+        }
     }
 }

@@ -11,7 +11,7 @@ use gradus_core::{DType, Number, Result, Tensor};
 
 use crate::attributes::required;
 use crate::boxes::samples::psroi_bilinear;
-use crate::dialects::boxes::{columns, expect_rank, only_float32};
+use crate::dialects::boxes::{columns, expect_rank, expect_sizes, only_float32};
 use crate::dialects::indices::{positions, size, sorted};
 use crate::errors;
 use crate::lowering::terms::{Term, f, ints, of, pick};
@@ -51,17 +51,21 @@ pub fn rounded(x: LoweredValue) -> Term {
 
 /// `PSROIPooling` of OpenVINO: position-sensitive averages or samples of regions.
 pub fn psroi_pooling(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    for (input, rank) in [(0, 4), (1, 2)] {
+    for input in 0..2 {
         only_float32(l, input)?;
-        expect_rank(l, input, rank)?;
     }
+    expect_rank(l, 0, 4)?;
+    expect_sizes(l, 1, &[None, Some(5)])?;
     if words::REGION_POOL.of(&l.attributes)? == "average" { averages(l) } else { psroi_bilinear(l) }
 }
 
-/// The attribute `spatial_scale` of `PSROIPooling`.
+/// The attribute `spatial_scale` of the operators that pool regions.
 pub(super) fn scale(l: &Lowering<'_>) -> Result<f64> {
     let scale = required("spatial_scale", l.float("spatial_scale")?)?;
-    if scale > 0.0 { Ok(scale) } else { Err(errors::value("attribute \"spatial_scale\"", scale, "above 0")) }
+    if scale > 0.0 && scale.is_finite() {
+        return Ok(scale);
+    }
+    Err(errors::value("attribute \"spatial_scale\"", scale, "a finite number above 0"))
 }
 
 /// `PSROIPooling` with mode `average`.

@@ -39,7 +39,6 @@ fn by_class(l: &mut Lowering<'_>, column: Term, dims: LoweredValue) -> Result<Lo
 
 /// The chosen boxes, their scores and their number.
 fn suppressed(l: &mut Lowering<'_>, numbers: &[LoweredValue], overlap: Overlap) -> Result<Vec<LoweredValue>> {
-    let of_scores = if l.dtype_of(1)? == DType::F16 { DType::F16 } else { DType::F32 };
     let scores = l.input(1)?;
     let scores = l.cast(scores, DType::F64)?;
     let (threshold, least, sigma) = (scalar(l, 3)?, scalar(l, 4)?, scalar(l, 5)?);
@@ -92,8 +91,8 @@ fn suppressed(l: &mut Lowering<'_>, numbers: &[LoweredValue], overlap: Overlap) 
         owner = l.apply("Gather", &[owner, order[1]], &[along(0)])?;
     }
     let to = l.attributes.index_dtype("output_type")?.unwrap_or(DType::I64);
-    let (score, owner) = (l.reshape(score, &[-1, 1])?, l.cast(owner, of_scores)?);
-    let scored = with("Concat", [owner.into(), cast(score, of_scores)], [int("axis", 1)]).put(l)?;
+    let (score, owner) = (l.reshape(score, &[-1, 1])?, l.cast(owner, DType::F32)?);
+    let scored = with("Concat", [owner.into(), cast(score, DType::F32)], [int("axis", 1)]).put(l)?;
     Ok(vec![l.cast(found, to)?, scored, l.cast(count, to)?])
 }
 

@@ -19,9 +19,12 @@ pub fn non_max_suppression(cx: &mut InferContext<'_, '_>) -> InferResult {
 /// Rows of `count` selected boxes, their scores, and their number.
 pub fn selected_boxes(cx: &InferContext<'_, '_>, count: Dim) -> InferResult {
     let indices = cx.attributes.index_dtype("output_type")?.or(Some(DType::I64));
-    let scores = if cx.dtype(1) == Some(DType::F16) { DType::F16 } else { DType::F32 };
     let chosen = [count, Dim::Known(3)];
-    Ok(vec![Fact::tensor(indices, chosen), Fact::typed(scores, chosen), Fact::tensor(indices, [Dim::ONE])])
+    Ok(vec![
+        Fact::tensor(indices, chosen),
+        Fact::typed(DType::F32, chosen),
+        Fact::tensor(indices, [Dim::ONE]),
+    ])
 }
 
 /// Boxes, channels and the dimensions that attributes name.

@@ -10,7 +10,7 @@ use gradus_core::convert::i64_of;
 use gradus_core::{DType, Result, Tensor};
 
 use crate::attributes::required;
-use crate::dialects::boxes::{columns, expect_rank};
+use crate::dialects::boxes::{columns, expect_rank, expect_sizes};
 use crate::dialects::indices::{positions, size};
 use crate::errors;
 use crate::lowering::terms::{Term, cast, f, ints, of, with};
@@ -77,6 +77,11 @@ fn priors(l: &Lowering<'_>, scales: bool) -> Result<Vec<Prior>> {
     let [fixed, fixed_ratios, densities] =
         ["fixed_size", "fixed_ratio", "density"].map(|name| floats(l, name));
     let (fixed, fixed_ratios, densities) = (fixed?, fixed_ratios?, densities?);
+    // OpenVINO counts boxes of all sizes, and leaves those without a min_size unwritten.
+    if most.len() > least.len() {
+        let wanted = format_args!("at most {}, as many as min_size has", least.len());
+        return Err(errors::count("elements of attribute \"max_size\"", most.len(), wanted));
+    }
     let flip = l.attributes.flag("flip", false)?;
     let mut ratios = vec![1.0];
     for ratio in given {
@@ -199,12 +204,7 @@ struct PriorSide {
 /// The columns and the rows of the grid and of the image, whose sizes must be lists of two.
 fn sides(l: &mut Lowering<'_>) -> Result<[PriorSide; 2]> {
     for input in 0..2 {
-        expect_rank(l, input, 1)?;
-        if let &[Some(got)] = l.dims_of(input)?
-            && got != 2
-        {
-            return Err(errors::count(&format!("elements of input {input}"), got, 2));
-        }
+        expect_sizes(l, input, &[Some(2)])?;
     }
     let mut of = |at: i64| {
         let ((cells, count), (image, _)) = (side(l, 0, at)?, side(l, 1, at)?);
@@ -270,7 +270,7 @@ pub fn prior_box_clustered(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     }
     let [step, across, down] = ["step", "step_w", "step_h"].map(|name| l.float(name));
     let (step, across, down) = (step?.unwrap_or(0.0), across?.unwrap_or(0.0), down?.unwrap_or(0.0));
-    let steps = if across == 0.0 && down == 0.0 { [step; 2] } else { [across, down] };
+    let steps = [across, down].map(|own| if own == 0.0 { step } else { own });
     let mut ends = Vec::new();
     for (axis, PriorSide { count, cells: grid, image }) in [wide, high].into_iter().enumerate() {
         let place = cells(l, count, axis == 1)?;
@@ -287,9 +287,10 @@ pub fn prior_box_clustered(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 
 /// Boxes of each cell: the given ones, moved to its center.
 pub fn prior_grid(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    for (input, rank) in [(0, 2), (1, 4), (2, 4)] {
-        expect_rank(l, input, rank)?;
-    }
+    expect_sizes(l, 0, &[None, Some(4)])?;
+    expect_rank(l, 1, 4)?;
+    let images = l.dims_of(1)?[0];
+    expect_sizes(l, 2, &[images, None, None, None])?;
     let (priors, dtype) = (l.input(0)?, l.dtype_of(0)?);
     let (features, image) = (l.input(1)?, l.input(2)?);
     let (mut centers, mut counts) = (Vec::new(), Vec::new());

@@ -7,14 +7,14 @@
 //! | `GenerateProposals`, `ExperimentalDetectronGenerateProposalsSingleImage` | boxes of anchors and their deltas, clipped to the image |
 //! | `ExperimentalDetectronTopKROIs` | the boxes of the best probabilities |
 
-use gradus_core::convert::i64_of;
+use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::{DType, Result, Shape, Tensor};
 
 use crate::attributes::required;
 use crate::boxes::multiclass::is_adaptive;
 use crate::dialects::boxes::{
-    Found, at_most, columns, expect_rank, greatest, joined, kept, listed, only_float32, only_top, spans,
-    suppressed,
+    Found, at_most, columns, expect_rank, expect_sizes, greatest, joined, kept, listed, only_float32,
+    only_top, spans, suppressed,
 };
 use crate::dialects::cannot;
 use crate::dialects::indices::{counts_of, positions, size, sorted};
@@ -312,6 +312,10 @@ pub fn generate_proposals(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     if is_adaptive(l, float(l, "nms_threshold")?)? {
         return Err(cannot("GenerateProposals with an adaptive threshold"));
     }
+    let images = l.dims_of(0)?[0];
+    for input in 2..4 {
+        expect_sizes(l, input, &[images, None, None, None])?;
+    }
     let [info, anchors, deltas, scores] = [l.input(0)?, l.input(1)?, l.input(2)?, l.input(3)?];
     let (scores, images) = (l.transposed(scores, &[0, 2, 3, 1])?, size(l, info, 0)?);
     let scores = l.reshape(scores, &[0, -1])?;
@@ -340,6 +344,7 @@ pub fn proposals_of_image(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         only_float32(l, input)?;
         expect_rank(l, input, rank)?;
     }
+    expect_sizes(l, 0, &[Some(3)])?;
     let [info, anchors, deltas, scores] = [l.input(0)?, l.input(1)?, l.input(2)?, l.input(3)?];
     let scores = l.transposed(scores, &[1, 2, 0])?;
     let scores = l.reshape(scores, &[1, -1])?;
@@ -369,9 +374,9 @@ pub fn proposals_of_image(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 
 /// The boxes of the best scores, in their order; all boxes if there are fewer.
 pub fn top_boxes(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    for (input, rank) in [(0, 2), (1, 1)] {
-        expect_rank(l, input, rank)?;
-    }
+    expect_sizes(l, 0, &[None, Some(4)])?;
+    let count = l.dims_of(0)?[0];
+    expect_sizes(l, 1, &[count])?;
     let most = required("max_rois", l.attributes.int("max_rois")?)?;
     if most < 0 {
         return Err(errors::value("attribute \"max_rois\"", most, "at least 0"));
@@ -393,6 +398,13 @@ pub fn detectron_output(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         expect_rank(l, input, 2)?;
     }
     let (classes, most) = (positive(l, "num_classes")?, positive(l, "max_detections_per_image")?);
+    let boxes = l.dims_of(0)?[0];
+    let all = usize_of_i64(classes);
+    let sizes =
+        [[boxes, Some(4)], [boxes, all.and_then(|all| all.checked_mul(4))], [boxes, all], [Some(1), Some(3)]];
+    for (input, sizes) in sizes.iter().enumerate() {
+        expect_sizes(l, input, sizes)?;
+    }
     let weights = required("deltas_weights", l.attributes.numbers("deltas_weights")?)?;
     let &[near_x, near_y, far_x, far_y] = &weights[..] else {
         return Err(errors::count("elements of attribute \"deltas_weights\"", weights.len(), 4));

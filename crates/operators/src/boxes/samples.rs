@@ -13,7 +13,7 @@ use gradus_core::{DType, Number, Result};
 
 use crate::attributes::required;
 use crate::boxes::features::{self, bins, counted, float_size, rounded};
-use crate::dialects::boxes::{expect_rank, only_float32};
+use crate::dialects::boxes::{expect_rank, expect_sizes, only_float32};
 use crate::dialects::indices::{index, positions, size};
 use crate::dialects::openvino::positive;
 use crate::errors;
@@ -111,13 +111,13 @@ fn float_of(count: i64) -> f64 {
 
 /// `ROIAlignRotated` of OpenVINO: means of interpolated samples of rotated regions.
 pub fn rotated_align(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    for (input, rank) in [(0, 4), (1, 2), (2, 1)] {
-        expect_rank(l, input, rank)?;
-    }
+    expect_rank(l, 0, 4)?;
+    expect_sizes(l, 1, &[None, Some(5)])?;
+    let regions = l.dims_of(1)?[0];
+    expect_sizes(l, 2, &[regions])?;
     only_float32(l, 0)?;
     only_float32(l, 1)?;
-    let (scale, ratio) =
-        (required("spatial_scale", l.float("spatial_scale")?)?, l.attributes.int_or("sampling_ratio", 0)?);
+    let (scale, ratio) = (features::scale(l)?, l.attributes.int_or("sampling_ratio", 0)?);
     let turn = if l.attributes.flag("clockwise_mode", false)? { -1.0 } else { 1.0 };
     let image = Image::of_input(l, 0)?;
     let (parts, sample) = (five(l, 1)?, index(l, 2)?);
@@ -229,9 +229,10 @@ pub fn deformable_psroi(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
             expect_rank(l, input, rank)?;
         }
     }
+    expect_sizes(l, 1, &[None, Some(5)])?;
     let (groups, outputs) = (bins(l, "group_size")?, positive(l, "output_dim")?);
     let samples = [bins(l, "spatial_bins_y")?, bins(l, "spatial_bins_x")?];
-    let scale = required("spatial_scale", l.float("spatial_scale")?)?;
+    let scale = features::scale(l)?;
     expect_channels(l, outputs.saturating_mul(groups * groups))?;
     let (image, parts) = (Image::of_input(l, 0)?, five(l, 1)?);
     let output = numbers(l, outputs, 1)?[0];

@@ -180,13 +180,9 @@ pub(super) fn selected<B>(
     let rows = found.iter().flat_map(|&([image, class, _], score)| [number(image), number(class), score]);
     let rows = Tensor::from_vec(shape, rows.collect::<Vec<f64>>())?;
     let counts = Tensor::vector(&[i64_of(found.len())]);
-    let of_scores = match cx.tensor(1)?.dtype() {
-        DType::F16 => DType::F16,
-        _ => DType::F32,
-    };
     Ok(vec![
         cast(&places, to, Rules::IEEE)?.into(),
-        cast(&rows, of_scores, Rules::IEEE)?.into(),
+        cast(&rows, DType::F32, Rules::IEEE)?.into(),
         cast(&counts, to, Rules::IEEE)?.into(),
     ])
 }

@@ -1,14 +1,15 @@
 //! Boxes in the operators of ONNX: features of regions, and suppression.
 
-use gradus_core::convert::{Rules, nearest_f64, usize_of_i64};
+use gradus_core::convert::{Rules, nearest_f32, nearest_f64, usize_of_i64};
 use gradus_core::graph::Content;
 use gradus_core::{DType, Number, Result, Shape, Tensor};
 
 use crate::attributes::required;
+use crate::boxes::features::scale;
 use crate::boxes::lowered::of_upright;
 use crate::conversion::caveats;
 use crate::conversion::report::cannot;
-use crate::dialects::boxes::limits;
+use crate::dialects::boxes::{expect_sizes, limits};
 use crate::errors;
 use crate::lowering::terms::{
     Term, cast, f, gathered, ints, joined, of, pick, shaped, size, unsqueezed, with,
@@ -22,6 +23,7 @@ const MAX_BINS: i64 = 1 << 10;
 /// The largest elements of bins of regions.
 pub fn roi_pooling(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let bilinear = words::REGION_METHOD.of(&l.attributes)? != "max";
+    expect_sizes(l, 1, &[None, Some(5)])?;
     let listed = l.attributes.list("output_roi")?.or(l.attributes.list("output_size")?);
     let size = |name: &str, at: usize| -> Result<i64> {
         let listed = listed.as_ref().and_then(|listed| listed.get(at)).copied();
@@ -34,7 +36,7 @@ pub fn roi_pooling(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     l.edges_of_floats(caveats::NAN);
     let attributes = [
         ("pooled_shape", Content::Ints(bins.to_vec().into())),
-        ("spatial_scale", Content::Float(required("spatial_scale", l.attributes.float("spatial_scale")?)?)),
+        ("spatial_scale", Content::Float(nearest_f32(Number::Float(scale(l)?)))),
     ];
     let inputs = l.given()?;
     Ok(vec![l.apply("MaxRoiPool", &inputs, &attributes)?])
@@ -86,15 +88,14 @@ pub fn roi_align(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     if words::REGION_MODE.of(&l.attributes)? != "avg" {
         return Err(cannot("the specifications define the samples of ROIAlign with mode=max differently"));
     }
-    let positions = match words::REGION_ALIGNED.of(&l.attributes)? {
-        "asymmetric" => "output_half_pixel",
-        "half_pixel_for_nn" => "half_pixel",
-        other => {
-            return Err(cannot(format!("ONNX has no equivalent of ROIAlign with aligned_mode={other}")));
-        }
+    let (positions, shift) = match words::REGION_ALIGNED.of(&l.attributes)? {
+        "asymmetric" => ("output_half_pixel", 0.0),
+        "half_pixel_for_nn" => ("half_pixel", 0.0),
+        // Corners are centers of pixels of the image that the boxes were found in.
+        _ => ("half_pixel", 0.5),
     };
     let size = |name: &str| required(name, l.attributes.int(name)?);
-    let scale = required("spatial_scale", l.attributes.float("spatial_scale")?)?;
+    let scale = nearest_f32(Number::Float(scale(l)?));
     let attributes = [
         int("output_height", size("pooled_h")?),
         int("output_width", size("pooled_w")?),
@@ -102,7 +103,9 @@ pub fn roi_align(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         ("spatial_scale", Content::Float(scale)),
         word("coordinate_transformation_mode", positions),
     ];
-    let inputs = [l.input(0)?, l.input(1)?, l.whole(2)?];
+    let (regions, dtype) = (l.input(1)?, l.dtype_of(1)?);
+    let regions = if shift == 0.0 { regions } else { (regions + shift).write(l, dtype)? };
+    let inputs = [l.input(0)?, regions, l.whole(2)?];
     Ok(vec![l.apply("RoiAlign", &inputs, &attributes)?])
 }
 
@@ -118,11 +121,15 @@ pub fn non_max_suppression(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     }
     let center = words::BOX_ENCODING.of(&l.attributes)? == "center";
     let one = l.list(&[1])?;
-    let mut inputs = vec![l.input(0)?, l.input(1)?];
+    let float32 = |l: &mut Lowering<'_>, input| -> Result<LoweredValue> {
+        let (value, dtype) = (l.input(input)?, l.dtype_of(input)?);
+        l.in_type(value, dtype, DType::F32)
+    };
+    let mut inputs = vec![float32(l, 0)?, float32(l, 1)?];
     let most = if l.has(2) { l.whole_list(2)? } else { l.list(&[0])? };
     inputs.push(most);
     for input in [3, 4] {
-        let value = if l.has(input) { l.input(input)? } else { l.number(0.0, DType::F32)? };
+        let value = if l.has(input) { float32(l, input)? } else { l.number(0.0, DType::F32)? };
         inputs.push(l.with_shape(value, one)?);
     }
     if l.has(3)
@@ -154,8 +161,8 @@ pub fn non_max_suppression(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
             None => l.apply("GatherND", &[inputs[1], found], &[])?,
         };
         let owners = with("Slice", [found.into(), ints(&[0]), ints(&[2]), ints(&[1])], []);
-        let dtype = if l.dtype_of(1)? == DType::F16 { DType::F16 } else { DType::F32 };
-        outputs.push(joined([cast(owners, dtype), unsqueezed(score, &[1])], 1).write(l, dtype)?);
+        let columns = [cast(owners, DType::F32), unsqueezed(score, &[1])];
+        outputs.push(joined(columns, 1).write(l, DType::F32)?);
         outputs.push(l.in_type(counted, DType::I64, to)?);
     }
     Ok(outputs)

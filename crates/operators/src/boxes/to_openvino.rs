@@ -19,11 +19,20 @@ pub fn max_roi_pool(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
         say("output_roi", format!("{height}, {width}")),
         say("pooled_h", height),
         say("pooled_w", width),
-        say("spatial_scale", cx.attributes.float("spatial_scale")?.unwrap_or(1.0)),
+        say("spatial_scale", scale(cx)?),
         say("method", "max"),
     ];
     let inputs = cx.inputs()?;
     Ok(vec![cx.put("ROIPooling", &inputs, &attributes)?])
+}
+
+/// The scale of regions, which OpenVINO takes above 0 alone.
+fn scale(cx: &ConvertContext<'_, '_>) -> Result<f32> {
+    let scale = cx.attributes.float("spatial_scale")?.unwrap_or(1.0);
+    if scale > 0.0 && scale.is_finite() {
+        return Ok(scale);
+    }
+    Err(cannot(format!("OpenVINO has no equivalent of regions with spatial_scale={scale}")))
 }
 
 /// Regions of images, each pooled to one size.
@@ -34,7 +43,12 @@ pub fn roi_align(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
         return Err(cannot("the specifications define the samples of RoiAlign with mode=max differently"));
     }
     let aligned = match cx.attributes.text("coordinate_transformation_mode")?.unwrap_or("half_pixel") {
-        "half_pixel" => "half_pixel_for_nn",
+        "half_pixel" => {
+            if cx.attributes.int_or("sampling_ratio", 0)? == 0 {
+                cx.edges("OpenVINO's CPU plugin returns NaN for a region without area");
+            }
+            "half_pixel_for_nn"
+        }
         "output_half_pixel" => "asymmetric",
         other => {
             return Err(cannot(format!(
@@ -42,11 +56,12 @@ pub fn roi_align(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
             )));
         }
     };
+    let scale = scale(cx)?;
     let attributes = [
         say("pooled_h", cx.attributes.int_or("output_height", 1)?),
         say("pooled_w", cx.attributes.int_or("output_width", 1)?),
         say("sampling_ratio", cx.attributes.int_or("sampling_ratio", 0)?),
-        say("spatial_scale", cx.attributes.float("spatial_scale")?.unwrap_or(1.0)),
+        say("spatial_scale", scale),
         say("mode", mode),
         say("aligned_mode", aligned),
     ];

@@ -40,6 +40,19 @@ pub fn expect_rank(l: &Lowering<'_>, input: usize, rank: usize) -> Result<()> {
     }
 }
 
+/// Checks the rank of an input, and each size that is given and known.
+pub fn expect_sizes(l: &Lowering<'_>, input: usize, sizes: &[Option<usize>]) -> Result<()> {
+    expect_rank(l, input, sizes.len())?;
+    for (axis, (got, wanted)) in l.dims_of(input)?.iter().zip(sizes).enumerate() {
+        if let (&Some(got), &Some(wanted)) = (got, wanted)
+            && got != wanted
+        {
+            return Err(errors::value(format_args!("size of axis {axis} of input {input}"), got, wanted));
+        }
+    }
+    Ok(())
+}
+
 /// Overlap of each box, along the last axis but one, with each other, along the last: their common
 /// area in that of both.
 pub fn overlaps(l: &mut Lowering<'_>, boxes: LoweredValue, more: f64) -> Result<LoweredValue> {

@@ -279,9 +279,25 @@ pub fn elu(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     Ok(vec![cx.put("Elu", &[x], &[alpha])?])
 }
 
+/// Returns true if an attribute is zero, for which OpenVINO's CPU plugin takes its default.
+fn is_zero(cx: &ConvertContext<'_, '_>, names: &[&str]) -> Result<bool> {
+    let mut found = false;
+    for name in names {
+        found |= cx.attributes.float(name)? == Some(0.0);
+    }
+    Ok(found)
+}
+
 /// Writes `Selu` with its parameters as inputs.
 pub fn selu(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     cx.rounding(caveats::FUNCTION);
+    if is_zero(cx, &["alpha", "gamma"])? {
+        let [gamma] = parameters(cx, [("gamma", 1.050_701)])?;
+        let alpha = say("alpha", cx.attributes.float("alpha")?.unwrap_or(1.673_263_2));
+        let x = cx.input(0)?;
+        let value = cx.put("Elu", &[x], &[alpha])?;
+        return Ok(vec![cx.put("Multiply", &[value, gamma], &[numpy()])?]);
+    }
     let [alpha, gamma] = parameters(cx, [("alpha", 1.673_263_2), ("gamma", 1.050_701)])?;
     let x = cx.input(0)?;
     Ok(vec![cx.put("Selu", &[x, alpha, gamma], &[])?])
@@ -292,6 +308,11 @@ pub fn hard_sigmoid(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     cx.rounding(caveats::FUNCTION);
     let [alpha, beta] = parameters(cx, [("alpha", 0.2), ("beta", 0.5)])?;
     let x = cx.input(0)?;
+    if is_zero(cx, &["alpha", "beta"])? {
+        let value = cx.put("Multiply", &[x, alpha], &[numpy()])?;
+        let value = cx.put("Add", &[value, beta], &[numpy()])?;
+        return Ok(vec![cx.put("Clamp", &[value], &[say("min", 0.0), say("max", 1.0)])?]);
+    }
     Ok(vec![cx.put("HardSigmoid", &[x, alpha, beta], &[])?])
 }
 

@@ -1,9 +1,9 @@
 //! OpenVINO's operators that create tensors: `OneHot`, `Eye`, and random numbers.
 
 use gradus_core::convert::{FromNumber, Rules, i64_of, usize_of_i64};
-use gradus_core::{DType, Number, Result as Computed, Shape, Tensor, Value, convert};
+use gradus_core::{Number, Result as Computed, Shape, Tensor, Value, convert};
 
-use crate::attributes::Attributes;
+use crate::attributes::{Attributes, required};
 use crate::dim::Bounds;
 use crate::fact::Fact;
 use crate::indexing::openvino::integers_or;
@@ -27,7 +27,7 @@ pub fn multinomial(cx: &mut InferContext<'_, '_>) -> InferResult {
 /// Shape of OpenVINO's `OneHot`: the indices' with the depth as a new axis.
 pub fn one_hot(cx: &mut InferContext<'_, '_>) -> InferResult {
     let mut all = cx.dims(0)?.to_vec();
-    let axis = indices::axis(cx.attributes.int_or("axis", -1)?, all.len() + 1)?;
+    let axis = indices::axis(required("axis", cx.attributes.int("axis")?)?, all.len() + 1)?;
     [2, 3].into_iter().try_for_each(|input| cx.one_element(input))?;
     let depth = match cx.integer(1) {
         Some(depth) => depth,
@@ -39,7 +39,7 @@ pub fn one_hot(cx: &mut InferContext<'_, '_>) -> InferResult {
 
 /// Shape of OpenVINO's `Eye`: the batch, rows and columns.
 pub fn eye(cx: &mut InferContext<'_, '_>) -> InferResult {
-    let dtype = cx.attributes.dtype("output_type")?.or(Some(DType::I32));
+    let dtype = Some(required("output_type", cx.attributes.dtype("output_type")?)?);
     let mut all =
         if cx.has(3) { integers_or(cx, 3, "the batch is not known before the run")? } else { Vec::new() };
     for input in [0, 1] {
@@ -57,7 +57,7 @@ pub fn run_one_hot(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Com
     let depth = cx.integer(1)?;
     let depth = usize_of_i64(depth).ok_or_else(|| errors::value("depth", depth, "at least 0"))?;
     let mut dims = indices.shape().dims().to_vec();
-    let axis = indices::axis(attributes.int("axis")?.unwrap_or(-1), dims.len() + 1)?;
+    let axis = indices::axis(required("axis", attributes.int("axis")?)?, dims.len() + 1)?;
     dims.insert(axis, depth);
     let shape = allowed(cx, on.dtype(), &dims)?;
     cx.reserve(convert::product(indices.len(), size_of::<i64>()))?;
@@ -74,7 +74,7 @@ pub fn run_one_hot(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Com
 
 /// `Eye` of OpenVINO: ones on a diagonal of matrices, batch by batch.
 pub fn run_eye(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
-    let dtype = attributes.dtype("output_type")?.unwrap_or(DType::I32);
+    let dtype = required("output_type", attributes.dtype("output_type")?)?;
     let batch = if cx.has(3) { cx.integers(3)? } else { Vec::new() };
     let (rows, columns, offset) = (cx.integer(0)?, cx.integer(1)?, cx.integer(2)?);
     let dims = Shape::from_i64(&[batch, vec![rows, columns]].concat())?;

@@ -3,7 +3,7 @@
 
 use gradus_core::{DType, Result};
 
-use crate::dialects::boxes::expect_rank;
+use crate::dialects::boxes::expect_sizes;
 use crate::dialects::indices::size;
 use crate::errors;
 use crate::lowering::terms::{cast, f, ints, of, with};
@@ -20,8 +20,9 @@ fn colors(l: &mut Lowering<'_>, planes: bool, order: [usize; 3]) -> Result<Vec<L
     if dtype != DType::U8 && !dtype.is_float() {
         return Err(errors::dtype(dtype, "uint8 or a float"));
     }
+    let channels = if planes { 1 } else { 2 };
     for input in 0..l.count() {
-        expect_rank(l, input, 4)?;
+        expect_sizes(l, input, &[None, None, None, Some(if input == 0 { 1 } else { channels })])?;
     }
     let (images, columns) = (size(l, y, 0)?, size(l, y, 2)?);
     let uv = match l.count() {

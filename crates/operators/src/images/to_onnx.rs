@@ -300,6 +300,9 @@ pub fn grid_sample(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         }
     };
     let padding = words::GRID_PADDING.of(&l.attributes)?;
+    if mode == "cubic" && padding == "border" {
+        l.edges(caveats::BORDER);
+    }
     let aligned = l.attributes.flag("align_corners", false)?;
     let (x, grid) = (l.input(0)?, l.input(1)?);
     let attributes = [flag("align_corners", aligned), word("mode", mode), word("padding_mode", padding)];

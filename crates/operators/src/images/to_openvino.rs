@@ -53,6 +53,9 @@ pub fn grid_sample(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
         cx.edges("the OpenVINO specification does not define which neighbor is nearest halfway");
     }
     let padding = cx.attributes.text("padding_mode")?.unwrap_or("zeros").to_owned();
+    if mode == "bicubic" && padding == "border" {
+        cx.edges(caveats::BORDER);
+    }
     let aligned = cx.attributes.flag("align_corners", false)?;
     let (x, grid) = (cx.input(0)?, cx.input(1)?);
     let attributes = [say("align_corners", aligned), say("mode", mode), say("padding_mode", padding)];

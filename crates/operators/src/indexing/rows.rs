@@ -11,7 +11,7 @@ use gradus_core::graph::Content;
 use gradus_core::{DType, Result, Tensor};
 
 use crate::attributes::Attributes;
-use crate::dialects::boxes::expect_rank;
+use crate::dialects::boxes::{expect_rank, expect_sizes};
 use crate::dialects::indices::{beams, counts_of, index, not_from_end, positions, rows, size, sorted};
 use crate::errors;
 use crate::lowering::terms::{Term, cast, of, whole, with};
@@ -20,19 +20,11 @@ use crate::words;
 
 /// `GatherTree` of OpenVINO: the tokens of beams, traced back from the last step.
 pub fn gather_tree(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    for (input, rank) in [(0, 3), (1, 3), (2, 1), (3, 0)] {
-        expect_rank(l, input, rank)?;
-    }
+    expect_rank(l, 0, 3)?;
     let steps = l.dims_of(0)?;
-    for (input, wanted) in [(1, steps), (2, &steps[1..2])] {
-        for (axis, (own, wanted)) in l.dims_of(input)?.iter().zip(wanted).enumerate() {
-            if let (Some(own), Some(wanted)) = (own, wanted)
-                && own != wanted
-            {
-                return Err(errors::shape(format_args!("size of axis {axis} of input {input}"), own, wanted));
-            }
-        }
-    }
+    expect_sizes(l, 1, steps)?;
+    expect_sizes(l, 2, &steps[1..2])?;
+    expect_rank(l, 3, 0)?;
     let (x, end, lengths) = (l.input(0)?, l.input(3)?, index(l, 2)?);
     let count = size(l, x, 0)?;
     let level = positions(l, count)?;
@@ -49,9 +41,11 @@ pub fn gather_tree(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 
 /// `SparseFillEmptyRows` of OpenVINO: the elements of a sparse matrix, with one in each empty row.
 pub fn fill_empty_rows(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    for (input, rank) in [(0, 1), (1, 1), (2, 2), (3, 0)] {
-        expect_rank(l, input, rank)?;
-    }
+    expect_rank(l, 0, 1)?;
+    let count = l.dims_of(0)?[0];
+    expect_sizes(l, 1, &[Some(2)])?;
+    expect_sizes(l, 2, &[count, Some(2)])?;
+    expect_rank(l, 3, 0)?;
     let (values, to) = (l.input(0)?, l.dtype_of(2)?);
     let (dims, at) = (index(l, 1)?, index(l, 2)?);
     let count = rows(l, dims, 0, 1)?;

@@ -6,6 +6,7 @@ use gradus_core::convert::i64_of;
 use gradus_core::graph::Content;
 use gradus_core::{Class, DType, Result, Tensor};
 
+use crate::attributes::required;
 use crate::conversion::caveats;
 use crate::conversion::types::numbered;
 use crate::errors;
@@ -223,7 +224,7 @@ pub fn one_hot(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         indices = pick(of("Less", indices, 0), depth, indices).write(l, DType::I64)?;
     }
     let values = joined([shaped(l.input(3)?, &[1]), shaped(l.input(2)?, &[1])], 0).write(l, DType::I64)?;
-    let axis = l.attributes.int("axis")?.unwrap_or(-1);
+    let axis = required("axis", l.attributes.int("axis")?)?;
     Ok(vec![l.apply("OneHot", &[indices, depth, values], &[int("axis", axis)])?])
 }
 
@@ -316,7 +317,7 @@ pub fn reverse_sequence(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 
 /// Ones on a diagonal; zeros elsewhere.
 pub fn eye(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let dtype = l.attributes.dtype("output_type")?.unwrap_or(DType::I32);
+    let dtype = required("output_type", l.attributes.dtype("output_type")?)?;
     let (rows, columns, diagonal) = (l.whole_list(0)?, l.whole_list(1)?, l.integer(2)?);
     let shape = joined([rows, columns], 0).write(l, DType::I64)?;
     let attributes = [numbered("dtype", dtype)?, int("k", diagonal)];

@@ -6,6 +6,7 @@ use gradus_core::graph::Content;
 use crate::attributes;
 use crate::conversion::caveats;
 use crate::conversion::report::cannot;
+use crate::errors;
 use crate::indices::axis as axis_of;
 use crate::lowering::terms::{Term, f, of, with};
 use crate::lowering::{LoweredValue, Lowering, flag, int, wide};
@@ -56,6 +57,9 @@ pub fn batch_normalization(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     l.rounding(caveats::FUNCTION);
     let order = if l.rank_of(0)? == 1 { [2, 0, 1, 3, 4] } else { [0, 1, 2, 3, 4] };
     let epsilon = l.attributes.float("epsilon")?.ok_or_else(|| attributes::missing("epsilon"))?;
+    if epsilon < 0.0 {
+        return Err(errors::value("attribute \"epsilon\"", epsilon, "at least 0"));
+    }
     let inputs = order.into_iter().map(|input| l.input(input)).collect::<Result<Vec<_>>>()?;
     Ok(vec![l.apply("BatchNormalization", &inputs, &[("epsilon", Content::Float(epsilon))])?])
 }

@@ -196,9 +196,12 @@ pub fn batch_normalization(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewVal
         return Err(cannot("OpenVINO has no equivalent of BatchNormalization with spatial=0"));
     }
     cx.rounding(caveats::FUNCTION);
-    let epsilon = say("epsilon", cx.attributes.float("epsilon")?.unwrap_or(1e-5));
+    let epsilon = cx.attributes.float("epsilon")?.unwrap_or(1e-5);
+    if epsilon < 0.0 {
+        return Err(cannot("OpenVINO has no equivalent of BatchNormalization with an epsilon below 0"));
+    }
     let inputs = cx.inputs()?;
-    Ok(vec![cx.put("BatchNormInference", &inputs, &[epsilon])?])
+    Ok(vec![cx.put("BatchNormInference", &inputs, &[say("epsilon", epsilon)])?])
 }
 
 /// Normalization in training: by the statistics of the batch, which move those that are given.

@@ -192,7 +192,11 @@ pub fn recurrent(cx: &mut ConvertContext<'_, '_>, network: Network) -> Result<Ve
         say("direction", direction),
         say("activations", activations(cx, network)?),
     ];
-    if let Some(clip) = cx.attributes.float("clip")?.filter(|&clip| clip != 0.0) {
+    if let Some(clip) = cx.attributes.float("clip")? {
+        // OpenVINO clips nothing at 0, and ONNX everything.
+        if clip == 0.0 {
+            return Err(cannot("OpenVINO has no equivalent of a recurrent layer with clip=0"));
+        }
         attributes.push(say("clip", clip));
     }
     if network == Network::Gru {

@@ -10,7 +10,7 @@ use gradus_core::convert::{Rules as Casting, cast, i64_of};
 use gradus_core::graph::Content;
 use gradus_core::{DType, Result, Value};
 
-use crate::attributes::Attributes;
+use crate::attributes::{Attributes, required};
 use crate::dialects::openvino::{called, called_as, input, integers};
 use crate::dim::Dim;
 use crate::fact::Fact;
@@ -55,7 +55,7 @@ fn typed(value: &Value, attributes: &Attributes<'_>, name: &str, default: DType)
 
 /// `TopK` of OpenVINO, sorted by value or by index.
 pub fn run_top_k(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
-    let axis = attributes.int("axis")?.unwrap_or(-1);
+    let axis = required("axis", attributes.int("axis")?)?;
     let largest = i64::from(words::EXTREME.of(attributes)? != "min");
     let inputs = [input(cx, 0), integers(&[cx.integer(1)?])];
     let given = vec![("axis", Content::Int(axis)), ("largest", Content::Int(largest))];
@@ -107,6 +107,7 @@ pub fn run_unique(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Resu
 /// Shapes of OpenVINO's `TopK`: the input's with `k` along the axis, for elements and indices.
 pub fn top_k(cx: &mut InferContext<'_, '_>) -> InferResult {
     let indices = cx.attributes.index_dtype("index_element_type")?.unwrap_or(DType::I32);
+    required("axis", cx.attributes.int("axis")?)?;
     infer::top_k(cx, indices)
 }
 

@@ -3,6 +3,7 @@
 use gradus_core::convert::i64_of;
 use gradus_core::{DType, Result};
 
+use crate::attributes::required;
 use crate::conversion::caveats;
 use crate::conversion::report::cannot;
 use crate::indices::axis as axis_of;
@@ -92,7 +93,7 @@ pub fn top_k(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         l.edges("the specifications do not define the order of equal elements");
     }
     let (x, k) = (l.input(0)?, l.whole_list(1)?);
-    let axis = l.attributes.int("axis")?.unwrap_or(-1);
+    let axis = required("axis", l.attributes.int("axis")?)?;
     let largest = words::EXTREME.of(&l.attributes)? != "min";
     let attributes = [int("axis", axis), flag("largest", largest), flag("sorted", sorted)];
     let mut found = l.apply_many("TopK", &[x, k], &attributes, 2)?;

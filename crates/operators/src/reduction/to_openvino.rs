@@ -31,7 +31,14 @@ fn reduced(cx: &mut ConvertContext<'_, '_>, value: NewValue, operator: &str) -> 
     let known = cx.given_integers(1)?;
     let axes = match known {
         GivenIntegers::Known(axes) if !axes.is_empty() => cx.list(&axes),
-        GivenIntegers::Computed if cx.len(1).is_some_and(|len| len > 0) => cx.input(1)?,
+        GivenIntegers::Computed if cx.len(1).is_some_and(|len| len > 0) => {
+            if !keep {
+                cx.edges(
+                    "OpenVINO's CPU plugin refuses a result whose rank depends on axes that are not constant",
+                );
+            }
+            cx.input(1)?
+        }
         GivenIntegers::Computed => return Err(not_known("number of axes in input 1")),
         _ if cx.attributes.flag("noop_with_empty_axes", false)? => {
             // The length of one element is its size; in OpenVINO, it would be the element.

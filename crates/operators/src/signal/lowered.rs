@@ -8,7 +8,7 @@ use gradus_core::graph::Content;
 use gradus_core::{DType, Number, Result, Shape, Tensor};
 
 use crate::conversion::report::cannot;
-use crate::dialects::boxes::expect_rank;
+use crate::dialects::boxes::{expect_rank, expect_sizes};
 use crate::dialects::indices::{positions, size};
 use crate::lowering::terms::{cast, f, ints, of, pick, shaped, whole, with};
 use crate::lowering::{LoweredValue, Lowering, along, int, wide};
@@ -239,6 +239,8 @@ pub fn inverse_stft(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     if !(3..=4).contains(&rank) {
         return Err(errors::rank("input 0", rank, "3 or 4"));
     }
+    let sizes = [vec![None; rank - 1], vec![Some(2)]].concat();
+    expect_sizes(l, 0, &sizes)?;
     let (len, step) = (held(l, 2, 1)?, held(l, 3, 1)?);
     let (center, normalized) = (l.attributes.flag("center", false)?, l.attributes.flag("normalized", false)?);
     let bins = len / 2 + 1;

@@ -83,7 +83,7 @@ pub(super) const NETWORKS: &[Row] = rows![
         .computes(windows::convolutions::conv)
         .converts(
             "ConvolutionBackpropData, GroupConvolutionBackpropData",
-            "rounding",
+            "rounding; output_shape of open sizes",
             windows::to_openvino::conv_transpose,
         ),
     onnx("DeformConv", Order)
@@ -161,7 +161,7 @@ pub(super) const NETWORKS: &[Row] = rows![
         .computes(images::sampling::grid_sample)
         .converts(
             "GridSample; of volumes: Gather, Multiply, Add",
-            "rounding; nearest: halfway",
+            "rounding; nearest: halfway; cubic at the border",
             images::to_openvino::grid_sample,
         ),
     onnx("GroupNormalization", Order)
@@ -346,7 +346,11 @@ pub(super) const NETWORKS: &[Row] = rows![
         .works(Work::RoiAlign)
         .infer(boxes::infer::roi_align)
         .computes(boxes::regions::roi_align)
-        .converts("ROIAlign", "rounding", boxes::to_openvino::roi_align),
+        .converts(
+            "ROIAlign",
+            "rounding; half_pixel without sampling_ratio: no area",
+            boxes::to_openvino::roi_align
+        ),
     onnx("RotaryEmbedding", Formula)
         .numbers(&[numbers::HEADS])
         .zeros(ZeroSigns::OfAll)

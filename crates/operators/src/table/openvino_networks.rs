@@ -129,7 +129,11 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = rows![
         .words(&[words::RUNTIME_GRID_MODE, words::GRID_PADDING])
         .works(Work::GridSample)
         .infer(images::infer::grid_sample)
-        .becomes("GridSample", "rounding; nearest: halfway", images::to_onnx::grid_sample),
+        .becomes(
+            "GridSample",
+            "rounding; nearest: halfway; cubic at the border",
+            images::to_onnx::grid_sample
+        ),
     openvino("GroupConvolution", Order)
         .words(&[words::PADS])
         .numbers(numbers::WINDOWS)

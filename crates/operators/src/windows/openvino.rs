@@ -55,6 +55,18 @@ fn fits(cx: &mut InferContext<'_, '_>, windows: &Windows, axis: usize, size: Dim
     Ok(())
 }
 
+/// Requires that at most one window starts after the data, as `ceil_torch` drops no more of them.
+fn drops_one(cx: &mut InferContext<'_, '_>, windows: &Windows, axis: usize) -> Result<(), InferError> {
+    let pads = windows.pads[axis + windows.kernel.len()];
+    match windows.window(cx, axis).known() {
+        Some(window) if pads > window => {
+            let wanted = format_args!("at most {window}, the window, where rounding_type is ceil_torch");
+            Err(errors::value(format_args!("pads_end of axis {}", axis + 2), pads, wanted).into())
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The weights' groups times channels of the result, channels of the input, and spatial dimensions.
 fn weights(
     cx: &mut InferContext<'_, '_>,
@@ -152,7 +164,10 @@ pub fn pool(cx: &mut InferContext<'_, '_>) -> InferResult {
                 let least = if windows.same { windows.count(cx, axis, size, Rounding::Down) } else { all };
                 cx.max(all, least)
             }
-            "ceil_torch" => windows.count(cx, axis, size, Rounding::Up),
+            "ceil_torch" => {
+                drops_one(cx, &windows, axis)?;
+                windows.count(cx, axis, size, Rounding::Up)
+            }
             _ => windows.count(cx, axis, size, Rounding::Down),
         };
         all.push(all_windows);

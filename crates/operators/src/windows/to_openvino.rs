@@ -100,6 +100,7 @@ fn convolved(
     [alone, by_groups]: [&str; 2],
     shape: Option<NewValue>,
     attributes: &NewAttributes,
+    zeros: Option<[Vec<i64>; 2]>,
 ) -> Result<Vec<NewValue>> {
     cx.rounding(caveats::ORDER);
     let groups = cx.attributes.int_or("group", 1)?;
@@ -107,6 +108,11 @@ fn convolved(
     let weights = if groups == 1 { cx.input(1)? } else { grouped(cx, groups)? };
     let inputs: Vec<_> = [x, weights].into_iter().chain(shape).collect();
     let mut value = cx.put(if groups == 1 { alone } else { by_groups }, &inputs, attributes)?;
+    if let Some([begin, end]) = zeros {
+        let none = [0, 0];
+        let (begin, end) = (cx.list(&[&none[..], &begin].concat()), cx.list(&[&none[..], &end].concat()));
+        value = cx.put("Pad", &[value, begin, end], &[say("pad_mode", "constant")])?;
+    }
     if cx.has(2) {
         let bias = by_channel(cx, 2)?;
         value = cx.put("Add", &[value, bias], &[numpy()])?;
@@ -117,7 +123,7 @@ fn convolved(
 /// Writes `Conv` as `Convolution` or `GroupConvolution`.
 pub fn conv(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let attributes = windows(cx, spatial(cx)?)?;
-    convolved(cx, ["Convolution", "GroupConvolution"], None, &attributes)
+    convolved(cx, ["Convolution", "GroupConvolution"], None, &attributes, None)
 }
 
 /// A convolution whose windows take points next to their elements, which OpenVINO has of images.
@@ -150,8 +156,22 @@ pub fn conv_transpose(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> 
         // The shape may be given with batch and channels.
         let shape = shape[shape.len().saturating_sub(spatial)..].to_vec();
         let upper = cx.attributes.text("auto_pad")? == Some("SAME_UPPER");
-        cx.edges("the output shape may be larger than what the windows reach");
         attributes.retain(|(name, _)| !name.contains("pad"));
+        let lengths = given_lengths(cx, &shape, &more, upper)?;
+        if let Some(all) = lengths.as_ref().filter(|all| all.iter().any(|it| it.zeros != [0; 2])) {
+            // OpenVINO has the zeros after the sums alone.
+            let at = |part: fn(&GivenLength) -> i64| all.iter().map(part).collect::<Vec<_>>();
+            attributes.extend([
+                say("pads_begin", list(&at(|it| it.cut[0]))),
+                say("pads_end", list(&at(|it| it.cut[1]))),
+                say("auto_pad", "explicit"),
+            ]);
+            let zeros = [at(|it| it.zeros[0]), at(|it| it.zeros[1])];
+            return convolved(cx, names, None, &attributes, Some(zeros));
+        }
+        if lengths.is_none() {
+            cx.edges("the output shape may be larger than what the windows reach");
+        }
         let none = vec![0; spatial];
         attributes.extend([
             say("pads_begin", list(&none)),
@@ -160,7 +180,7 @@ pub fn conv_transpose(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> 
             say("output_padding", list(&more)),
         ]);
         let shape = cx.list(&shape);
-        return convolved(cx, names, Some(shape), &attributes);
+        return convolved(cx, names, Some(shape), &attributes, None);
     }
     let auto = cx.attributes.text("auto_pad")?.filter(|auto| auto.starts_with("SAME"));
     if let Some(auto) = auto {
@@ -188,7 +208,44 @@ pub fn conv_transpose(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> 
         ]);
     }
     attributes.push(say("output_padding", list(&more)));
-    convolved(cx, names, None, &attributes)
+    convolved(cx, names, None, &attributes, None)
+}
+
+/// An axis of a transposed convolution whose length is given.
+struct GivenLength {
+    /// Elements of the sums that are left out before and after.
+    cut: [i64; 2],
+    /// Zeros before and after the sums.
+    zeros: [i64; 2],
+}
+
+/// The axes of a transposed convolution of a given shape; nothing if sizes are not known.
+fn given_lengths(
+    cx: &mut ConvertContext<'_, '_>,
+    shape: &[i64],
+    more: &[i64],
+    upper: bool,
+) -> Result<Option<Vec<GivenLength>>> {
+    let spatial = shape.len();
+    let sizes = |cx: &mut ConvertContext<'_, '_>, input| -> Option<Vec<i64>> {
+        cx.dims(input)?.into_iter().skip(2).collect()
+    };
+    let (Some(sizes), Some(kernel)) = (sizes(cx, 0), sizes(cx, 1)) else { return Ok(None) };
+    if sizes.len() != spatial || kernel.len() != spatial {
+        return Ok(None);
+    }
+    let (strides, dilations) = (each(cx, "strides", 1, spatial)?, each(cx, "dilations", 1, spatial)?);
+    let length = |axis: usize| {
+        let window = (kernel[axis] - 1).saturating_mul(dilations[axis]).saturating_add(1);
+        let reach = (sizes[axis] - 1).saturating_mul(strides[axis]).saturating_add(window);
+        let total = reach.saturating_add(more[axis]).saturating_sub(shape[axis]);
+        let half = total.div_euclid(2);
+        let begin = if upper { half } else { total - half };
+        let end = reach.saturating_sub(shape[axis].saturating_add(begin));
+        let parts = |of: fn(i64) -> i64| [of(begin), of(end)];
+        GivenLength { cut: parts(|pad| pad.max(0)), zeros: parts(|pad| pad.saturating_neg().max(0)) }
+    };
+    Ok(Some((0..spatial).map(length).collect()))
 }
 
 /// The windows of a pool. One that is larger than the padded data by less than a stride lies on

@@ -264,3 +264,84 @@ fn openvino_scales_no_axis_that_keeps_its_size() {
     let open = convert(&resize().model().0).unwrap();
     assert!(whys(&open).contains("OpenVINO leaves an axis as it is"), "{}", whys(&open));
 }
+
+/// Zeros of a given shape that no window reaches lie before the sums too, where OpenVINO has them
+/// after the sums alone; only open sizes are told as an edge case.
+#[test]
+fn zeros_of_a_given_shape_lie_on_both_sides() {
+    let x = floats(&[1, 1, 2], &[1.0, 2.0]);
+    let node = |size: i64, auto: &'static str| {
+        One::of(Onnx, "ConvTranspose", 11)
+            .inputs(from_ref(&x))
+            .constants(&[floats(&[1, 1, 2], &[1.0, 10.0])])
+            .attribute("strides", Content::Ints([2].into()))
+            .attribute("output_shape", Content::Ints([size].into()))
+            .attribute("auto_pad", Content::Bytes(auto.into()))
+    };
+    let cases: [(i64, &str, &[f32]); 5] = [
+        (7, "NOTSET", &[0.0, 1.0, 10.0, 2.0, 20.0, 0.0, 0.0]),
+        (7, "SAME_UPPER", &[0.0, 0.0, 1.0, 10.0, 2.0, 20.0, 0.0]),
+        (5, "SAME_UPPER", &[0.0, 1.0, 10.0, 2.0, 20.0]),
+        (4, "NOTSET", &[1.0, 10.0, 2.0, 20.0]),
+        (2, "NOTSET", &[10.0, 2.0]),
+    ];
+    let told = "the output shape may be larger";
+    for (size, auto, want) in cases {
+        let converted = gives(auto, node(size, auto).known(), &[floats(&[1, 1, want.len()], want)]);
+        assert!(!whys(&converted).contains(told), "{size} {auto}");
+    }
+    assert!(whys(&convert(&node(7, "NOTSET").model().0).unwrap()).contains(told));
+}
+
+/// OpenVINO's CPU plugin takes a parameter of 0 for its default.
+#[test]
+fn activations_of_a_zero_parameter_become_several_operators() {
+    let x = floats(&[3], &[-1.0, 0.25, 0.5]);
+    let node = |operator: &'static str, parameters: [(&'static str, f32); 2]| {
+        let node = One::of(Onnx, operator, 22).inputs(from_ref(&x));
+        parameters.into_iter().fold(node, |node, (name, value)| node.attribute(name, Content::Float(value)))
+    };
+    let cases = [
+        ("HardSigmoid", [("alpha", 1.0), ("beta", 0.0)], [0.0, 0.25, 0.5]),
+        ("HardSigmoid", [("alpha", 0.0), ("beta", 0.25)], [0.25, 0.25, 0.25]),
+        ("Selu", [("alpha", 0.0), ("gamma", 2.0)], [-0.0, 0.5, 1.0]),
+    ];
+    for (operator, parameters, want) in cases {
+        let converted = gives(operator, node(operator, parameters), &[floats(&[3], &want)]);
+        assert!(!operators(&converted).contains(&operator), "{:?}", operators(&converted));
+    }
+    let kept = convert(&node("HardSigmoid", [("alpha", 1.0), ("beta", 0.25)]).model().0).unwrap();
+    assert!(operators(&kept).contains(&"HardSigmoid"));
+}
+
+/// OpenVINO refuses these attributes, or takes the last for none.
+#[test]
+fn attributes_that_openvino_has_not_are_refused() {
+    let line = |len: usize| floats(&[len], &vec![1.0; len]);
+    let pooled = One::of(Onnx, "MaxRoiPool", 22)
+        .inputs(&[numbers(&[1, 1, 2, 2]), floats(&[1, 5], &[0.0; 5])])
+        .attribute("pooled_shape", Content::Ints([1, 1].into()));
+    let aligned = One::of(Onnx, "RoiAlign", 16).inputs(&[
+        numbers(&[1, 1, 2, 2]),
+        floats(&[1, 4], &[0.0; 4]),
+        Tensor::vector(&[0i64]),
+    ]);
+    let normal = One::of(Onnx, "BatchNormalization", 15)
+        .inputs(&[numbers(&[1, 1, 2]), line(1), line(1), line(1), line(1)])
+        .attribute("epsilon", Content::Float(-1.0));
+    let gates = One::of(Onnx, "GRU", 14)
+        .inputs(&[floats(&[1, 1, 1], &[1.0])])
+        .constants(&[floats(&[1, 3, 1], &[1.0; 3]), floats(&[1, 3, 1], &[1.0; 3])])
+        .outputs(2)
+        .attribute("hidden_size", Content::Int(1))
+        .attribute("clip", Content::Float(0.0));
+    for (node, why) in [
+        (pooled.attribute("spatial_scale", Content::Float(0.0)), "regions with spatial_scale=0"),
+        (aligned.attribute("spatial_scale", Content::Float(-1.0)), "regions with spatial_scale=-1"),
+        (normal, "BatchNormalization with an epsilon below 0"),
+        (gates, "a recurrent layer with clip=0"),
+    ] {
+        let refused = refusal(node);
+        assert!(refused.contains(why), "{refused}");
+    }
+}
