@@ -9,10 +9,10 @@ use super::sizes::LimitArgs;
 /// Make test cases of an operator of ONNX: hard inputs, and the exact outputs.
 ///
 /// Each case is a model of one node in a folder of its own, in the layout of `onnx.backend.test`:
-/// model.onnx, and input_0.pb, output_0.pb, … in test_data_set_0. Attributes, types and shapes are
-/// random combinations that the operator takes; among plain numbers are NaN, infinities, -0,
-/// subnormals, ties and the ends of integers, among sizes 0 and 1. Sums of floats are rounded once.
-/// The seed decides all, so that the first cases are the same for any number of cases.
+/// model.onnx, and `input_0.pb`, `output_0.pb`, … in `test_data_set_0`. Attributes, types and
+/// shapes are random combinations that the operator takes; among plain numbers are NaN, infinities,
+/// -0, subnormals, ties and the ends of integers, among sizes 0 and 1. Sums of floats are rounded
+/// once. The seed decides all, so that the first cases are the same for any number of cases.
 #[derive(Debug, ClapArgs)]
 #[command(
     after_help = "Examples:\n  gradus cases Softmax --count 1000 -o cases\n  gradus cases com.microsoft.FastGelu --count 20 --seed 7 -o cases"
@@ -21,7 +21,7 @@ pub(crate) struct CasesArgs {
     /// The operator, of other domains than ONNX's own with its domain: ai.onnx.ml.Scaler.
     pub(crate) operator: String,
 
-    /// The folder of the cases' folders, which are named test_softmax_0000, …
+    /// The folder of the cases' folders, which are named `test_softmax_0000`, …
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: PathBuf,
 
