@@ -63,7 +63,7 @@ type NamedTensors = Vec<(String, Tensor)>;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Case {
-    /// The name: `test_add_0000`.
+    /// The name of its folder: "test", the operator, and a number.
     pub name: String,
     /// The model, in memory.
     pub model: Model,
