@@ -173,7 +173,7 @@ fn command_lines_that_fail_are_told() {
     for (line, said) in [
         ("echo first >&2; echo no such thing >&2; exit 3", "`sh` ended with exit status: 3: no such thing"),
         (
-            "head -c 3000000 /dev/zero | tr \"\\0\" x >&2; echo y >&2; exit 3",
+            "head -c 3000000 /dev/zero | tr \"\\0\" x >&2; echo >&2; echo y >&2; exit 3",
             "`sh` ended with exit status: 3: y",
         ),
         ("head -c 3000000 /dev/zero | tr \"\\0\" x >&2; exit 3", "3: xxx"),
