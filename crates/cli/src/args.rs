@@ -1,5 +1,6 @@
 //! The arguments of the commands. Help, completions and manual pages are made from them.
 
+mod cases;
 mod dims;
 mod edits;
 mod lint;
@@ -17,6 +18,7 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use crate::output::{self, Verbosity};
 use names::{Named, any, command_names, shell, shells, subjects};
 
+pub(crate) use cases::CasesArgs;
 pub(crate) use dims::{Dialect, Dim};
 pub(crate) use edits::{EditArgs, GeneralizeArgs, JoinArgs, SplitArgs};
 pub(crate) use lint::{FailOn, LintArgs, LintForm};
@@ -99,6 +101,7 @@ pub(crate) enum Command {
     Prove(ProveArgs),
     VerifyProof(VerifyProofArgs),
     Lint(LintArgs),
+    Cases(CasesArgs),
     Ops(Ops),
     Dim(Dim),
     Devices(Devices),
@@ -142,6 +145,7 @@ impl Args {
             Command::Prove(prove) => prove.json,
             Command::VerifyProof(verify) => verify.json,
             Command::Lint(lint) => lint.json,
+            Command::Cases(cases) => cases.json,
             Command::Ops(ops) => ops.json,
             Command::Dim(dim) => dim.json,
             Command::Devices(devices) => devices.json,

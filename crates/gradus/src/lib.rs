@@ -41,6 +41,7 @@
 //! | fold | [`Model::fold`], [`mod@fold`] |
 //! | convert | [`Model::convert`], [`conversion`] |
 //! | compare | [`Model::check`] and [`Model::check_in`] ([`check`]), [`diff`], [`portability`] |
+//! | make test cases of an operator | [`cases`] |
 //! | find what is wrong or unwise | [`Model::lint`], [`lint`] |
 //! | tell costs | [`Model::cost`], [`cost`] |
 //! | write a function that checks sizes | [`Model::contract`], [`contract`] |
@@ -59,7 +60,7 @@
 //! |---|---|
 //! | `run` | `Model::compile` and `Model::run`, `gpu`, and fills with wide vectors |
 //! | `write` | `Model::save`, `Model::to_onnx`, `edit` |
-//! | `convert` | `write`, `conversion` and `portability`; with `run`, `check` and `prove` |
+//! | `convert` | `write`, `conversion` and `portability`; with `run`, `cases`, `check` and `prove` |
 //! | `fold` | `fold`, `lint`, with `run` and `convert` |
 //! | `paddle` | programs of Paddle, and its operators |
 //!
@@ -87,6 +88,8 @@
     allow(dead_code, unused_imports, reason = "parts that the build leaves out use them")
 )]
 
+#[cfg(all(feature = "run", feature = "convert"))]
+pub mod cases;
 #[cfg(all(feature = "run", feature = "convert"))]
 pub mod check;
 pub mod compare;

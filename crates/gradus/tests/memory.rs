@@ -22,7 +22,6 @@ use gradus::graph::{Content, Standard};
 use gradus::infer::InferOptions;
 use gradus::operators;
 use gradus::{DType, Limits, Model, Number, OpenOptions, RunOptions, Shape, Tensor, convert};
-use nodes::RandomNode;
 use sketch::Sketch;
 
 /// The system's allocator, counted.
@@ -95,7 +94,7 @@ fn run_random_nodes(standard: Standard, seed: u64, each: usize) -> (BTreeMap<Str
     for row in operators::all().filter(|row| row.standard == standard && row.is_evaluated()) {
         let Some(signature) = row.signatures().last() else { continue };
         for _ in 0..each {
-            let node = RandomNode::new(&mut random, row, signature, &SHAPES);
+            let node = nodes::node_of_shapes(&mut random, row, signature, &SHAPES);
             for bits in 14..25 {
                 let mut limits = Limits::DEFAULT;
                 (limits.max_bytes, limits.max_work) = (1 << bits, 1 << 26);
@@ -142,7 +141,7 @@ fn run_without_large_pieces(standard: Standard, seed: u64, each: usize) -> (usiz
     for row in operators::all().filter(|row| row.standard == standard && row.is_evaluated()) {
         let Some(signature) = row.signatures().last() else { continue };
         for _ in 0..each {
-            let node = RandomNode::new(&mut random, row, signature, &LARGE);
+            let node = nodes::node_of_shapes(&mut random, row, signature, &LARGE);
             let mut options = RunOptions::default();
             let mut limits = Limits::DEFAULT;
             (limits.max_bytes, limits.max_work) = (1 << 30, 1 << 26);

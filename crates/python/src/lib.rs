@@ -6,6 +6,7 @@
 #![allow(clippy::single_match_else, reason = "both arms are of one weight")]
 
 mod arrow;
+mod cases;
 mod compare;
 mod cost;
 mod device;
@@ -35,6 +36,8 @@ use pyo3::pymodule;
 mod _native {
     use pyo3::prelude::*;
 
+    #[pymodule_export]
+    use super::cases::_cases;
     #[pymodule_export]
     use super::compare::{_compare, _refusal};
     #[pymodule_export]

@@ -46,6 +46,7 @@ def check(line, name):
         ("prove examples/heads.onnx examples/heads.onnx", ["prove"]),
         ("lint examples/baked.onnx examples/heads.onnx", ["lint", "lint", "counts"]),
         ("lint --rules", ["lint_rules"]),
+        ("cases Softmax --count 3 -o {out}", ["cases"]),
         ("devices", ["devices"]),
         ("ops", ["ops"]),
         ("range 0 x 1", ["error"]),

@@ -1,5 +1,6 @@
 //! The commands, a file each.
 
+mod cases;
 mod check;
 mod compare;
 mod convert;
@@ -64,6 +65,7 @@ pub(crate) fn run(args: &Args, runtime: FindRuntime) -> Result<(), Failure> {
         Command::Prove(args) => prove::prove(args),
         Command::VerifyProof(args) => verify_proof::verify_proof(args),
         Command::Lint(args) => lint::lint(args),
+        Command::Cases(args) => cases::cases(args),
         Command::Ops(args) => ops::ops(args),
         Command::Dim(args) => dim::dim(args),
         Command::Devices(args) => devices::devices(args),

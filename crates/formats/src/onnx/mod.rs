@@ -24,6 +24,7 @@ pub use model::{read_edited, read_model};
 pub use tensor::{dtype_of, number_of, read_tensor};
 #[cfg(feature = "write")]
 pub use write::{
-    Joint, Place, Placed, edit_interface, edit_model, encode_model, encode_model_beside, external_files,
-    mentioned, mentioned_in_training, place_weights, rename_external_files, set_inputs, without_docs,
+    Joint, Place, Placed, edit_interface, edit_model, encode_model, encode_model_beside, encode_tensor,
+    external_files, mentioned, mentioned_in_training, place_weights, rename_external_files, set_inputs,
+    without_docs,
 };

@@ -1,7 +1,7 @@
 //! Programs that a command line starts, as runtimes.
 
 use std::fs::File;
-use std::io::BufWriter;
+use std::io::{BufWriter, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
@@ -105,9 +105,7 @@ impl Runtime for CommandRuntime {
         command.args(&words[1..]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(errors);
         let status = self.status(&mut command)?;
         let refused = |what: &str| {
-            let said = std::fs::read(&said).unwrap_or_default();
-            let said = String::from_utf8_lossy(&said);
-            let last = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it says nothing");
+            let last = last_line(&said).unwrap_or_else(|| "it says nothing".to_owned());
             Error::new(Kind::Unsupported, format!("`{}` {what}: {last}", self.words[0]))
         };
         if !status.success() {
@@ -130,6 +128,19 @@ impl Runtime for CommandRuntime {
         };
         Ok(values.iter().map(value).collect())
     }
+}
+
+/// The end of the last line of a file that is not blank: programs may say any amount.
+fn last_line(said: &Path) -> Option<String> {
+    /// Maximum number of bytes that are read.
+    const END: u64 = 1024;
+    let mut file = File::open(said).ok()?;
+    let len = file.metadata().ok()?.len();
+    file.seek(SeekFrom::Start(len.saturating_sub(END))).ok()?;
+    let mut end = Vec::new();
+    file.take(END).read_to_end(&mut end).ok()?;
+    let end = String::from_utf8_lossy(&end);
+    end.lines().rev().find(|line| !line.trim().is_empty()).map(str::to_owned)
 }
 
 /// A word with paths in place of their names.

@@ -1,22 +1,14 @@
 //! Random nodes of the operators of the table, with inputs and attributes of any value.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
-use std::collections::HashMap;
-
-use gradus::graph::{self, Attribute, Builder, Content, DeclaredDim, Node, OperatorId, Origin, Type};
+use gradus::cases::{Draw, RandomNode};
+use gradus::graph::{Content, DeclaredDim, Type};
 use gradus::operators::Row;
-use gradus::schema::{Arity, AttributeRule, Param, Signature, Sort};
-use gradus::{DType, Model, Shape, Tensor, Value};
+use gradus::schema::{AttributeRule, Signature, Sort};
+use gradus::{DType, Model, Shape, Tensor};
 
 /// Integers that stand for sizes, axes, bounds and counts.
 const NUMBERS: [i64; 10] = [0, 1, -1, 2, 3, 7, -9, 1 << 40, i64::MAX, i64::MIN];
-
-/// A node of some version of an operator, with any inputs and attributes that its signature allows
-/// by type, or nearly so.
-pub struct RandomNode {
-    pub model: Model,
-    pub values: HashMap<String, Value>,
-}
 
 fn number(random: &mut fastrand::Rng) -> i64 {
     NUMBERS[random.usize(..NUMBERS.len())]
@@ -45,91 +37,38 @@ fn content(random: &mut fastrand::Rng, sort: Sort) -> Option<Content> {
     })
 }
 
-#[allow(dead_code, reason = "each test makes nodes in one of the ways")]
-impl RandomNode {
-    /// A node whose tensors have shapes of the list.
-    pub fn new(
-        random: &mut fastrand::Rng,
-        row: &Row,
-        signature: &Signature,
-        shapes: &[&[usize]],
-    ) -> RandomNode {
-        RandomNode::with(random, row, signature, |random, dtype| (tensor(random, dtype, shapes), false))
+/// Tensors that a function makes, and attributes of any value.
+struct Any<F>(F);
+
+impl<F: FnMut(&mut fastrand::Rng, DType) -> (Tensor, bool)> Draw for Any<F> {
+    fn tensor(&mut self, random: &mut fastrand::Rng, _: usize, dtype: DType) -> (Tensor, bool) {
+        (self.0)(random, dtype)
     }
 
-    /// A node of these tensors, each of which may be a constant of the model.
-    pub fn with(
-        random: &mut fastrand::Rng,
-        row: &Row,
-        signature: &Signature,
-        mut tensor: impl FnMut(&mut fastrand::Rng, DType) -> (Tensor, bool),
-    ) -> RandomNode {
-        let mut builder = Builder::new("random node");
-        let (mut names, mut values) = (Vec::new(), HashMap::new());
-        let mut types: HashMap<&str, DType> = HashMap::new();
-        let several = |param: &Param| matches!(param.arity, Arity::Many { .. });
-        let more = if signature.inputs.last().is_some_and(several) { random.usize(..3) } else { 0 };
-        let count = signature.inputs.len() + more;
-        let count = if random.usize(..30) == 0 { random.usize(..=count) } else { count };
-        for index in 0..count {
-            let param = &signature.inputs[index.min(signature.inputs.len() - 1)];
-            let admitted: Vec<_> = param.types.tensor.iter().collect();
-            if admitted.is_empty() || (param.arity == Arity::Optional && random.bool()) {
-                names.push(String::new());
-                continue;
-            }
-            let any = admitted[random.usize(..admitted.len())];
-            let of_variable = *types.entry(param.variable).or_insert(any);
-            let odd = random.usize(..20) == 0;
-            let dtype = if odd { DType::ALL[random.usize(..DType::ALL.len())] } else { of_variable };
-            let (name, (value, constant)) = (format!("in{index}"), tensor(random, dtype));
-            if constant {
-                builder.constant(&name, value.into()).unwrap();
-                names.push(name);
-                continue;
-            }
-            let id = builder.define(&name, Origin::Input).unwrap();
-            let dims = value.shape().dims().iter().map(|&len| DeclaredDim::Known(len)).collect();
-            builder.info(id).declared = Some(Type::Tensor(Some(dtype), Some(dims)));
-            values.insert(name.clone(), Value::from(value));
-            names.push(name);
-        }
-        while names.last().is_some_and(String::is_empty) {
-            names.pop();
-        }
-        let inputs: Vec<_> = names.iter().map(String::as_str).collect();
-        let mut chosen = |rule: &&AttributeRule| (rule.required || random.bool()) && random.usize(..30) > 0;
-        let given: Vec<_> = signature.attributes.iter().filter(&mut chosen).collect();
-        let attributes = given
-            .into_iter()
-            .filter_map(|rule| Some((rule.name, content(random, rule.sort)?)))
-            .collect::<Vec<_>>();
-        let count = signature.outputs.len().clamp(1, 4);
-        let outputs: Vec<_> = (0..count).map(|index| format!("out{index}")).collect();
-        let outputs: Vec<_> = outputs.iter().map(String::as_str).collect();
-        let named = |(name, content): (&str, Content)| Attribute { name: name.into(), content };
-        let node = Node {
-            name: "".into(),
-            operator: OperatorId { domain: row.domain.into(), name: row.name.into(), overload: "".into() },
-            version: Some(signature.since),
-            inputs: inputs
-                .iter()
-                .map(|key| (!key.is_empty()).then(|| builder.reference(key)))
-                .collect::<Vec<_>>()
-                .into(),
-            outputs: Vec::new().into(),
-            attributes: attributes.into_iter().map(named).collect(),
-            position: None,
-        };
-        builder.push(node, &outputs).unwrap();
-        for name in &outputs {
-            builder.output(name);
-        }
-        let mut source = graph::Model::new(row.standard);
-        source.opsets = vec![(row.domain.into(), signature.since)];
-        source.graph = builder.finish().unwrap();
-        RandomNode { model: Model::from_source(source), values }
+    fn attribute(&mut self, random: &mut fastrand::Rng, rule: &AttributeRule) -> Option<Content> {
+        content(random, rule.sort)
     }
+}
+
+/// A node whose tensors have shapes of the list.
+#[allow(dead_code, reason = "each test makes nodes in one of the ways")]
+pub fn node_of_shapes(
+    random: &mut fastrand::Rng,
+    row: &Row,
+    signature: &Signature,
+    shapes: &[&[usize]],
+) -> RandomNode {
+    node_of(random, row, signature, |random, dtype| (tensor(random, dtype, shapes), false))
+}
+
+/// A node of these tensors, each of which may be a constant of the model.
+pub fn node_of(
+    random: &mut fastrand::Rng,
+    row: &Row,
+    signature: &Signature,
+    tensor: impl FnMut(&mut fastrand::Rng, DType) -> (Tensor, bool),
+) -> RandomNode {
+    RandomNode::new(random, row, signature, &mut Any(tensor)).unwrap()
 }
 
 /// The model with a symbol for each axis of its inputs, or with inputs of unknown rank.

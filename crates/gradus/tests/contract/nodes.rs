@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use gradus::cases::RandomNode;
 use gradus::contract::{Contract, OutputSize};
 use gradus::convert::Rules;
 use gradus::graph::Standard;
@@ -10,7 +11,7 @@ use gradus::operators::{self, Row};
 use gradus::schema::Signature;
 use gradus::{DType, Limits, Model, Number, Outputs, Program, RunOptions, Shape, Tensor, Value};
 
-use crate::common::nodes::{self, RandomNode};
+use crate::common::nodes;
 
 type Tensors = HashMap<String, Tensor>;
 
@@ -32,7 +33,7 @@ fn filled(dtype: DType, sizes: &[usize]) -> Tensor {
 /// A node of data of open sizes, where numbers that may be indices or sizes are constants, and the
 /// sizes with which it was made.
 fn node(random: &mut fastrand::Rng, row: &Row, signature: &Signature) -> (Model, Tensors) {
-    let RandomNode { model, values } = RandomNode::with(random, row, signature, |random, dtype| {
+    let RandomNode { model, values } = nodes::node_of(random, row, signature, |random, dtype| {
         let tensor = nodes::tensor(random, dtype, &SHAPES);
         let constant = dtype.is_integer();
         let keep = dtype == DType::I64;

@@ -11,7 +11,7 @@ use gradus::infer::{InferOptions, InputFact};
 use gradus::operators;
 use gradus::{Kind, Limits, Model, OpenOptions, RunOptions, Shape, Tensor, Value};
 
-use crate::common::nodes::RandomNode;
+use crate::common::nodes;
 
 /// Limits under which every call here ends soon.
 fn limits() -> Limits {
@@ -75,7 +75,7 @@ fn exercise_random_nodes(seed: u64, each: usize) {
     for row in operators::all() {
         for signature in row.signatures() {
             for _ in 0..each {
-                let node = RandomNode::new(&mut random, row, signature, &SHAPES);
+                let node = nodes::node_of_shapes(&mut random, row, signature, &SHAPES);
                 exercise(&node.model);
                 let mut source = node.model.source().clone();
                 source.graph.declare(&mut |_, _| None);
@@ -113,7 +113,7 @@ fn run_random_nodes(seed: u64, each: usize) {
     for row in operators::all().filter(|row| row.standard == Standard::Onnx && row.is_evaluated()) {
         for signature in row.signatures() {
             for _ in 0..each {
-                let node = RandomNode::new(&mut random, row, signature, &SHAPES);
+                let node = nodes::node_of_shapes(&mut random, row, signature, &SHAPES);
                 let given = node.values.iter().map(|(name, value)| {
                     let of = node.model.graph().value(node.model.value(name).unwrap()).declared.clone();
                     let known = value.tensor().is_ok_and(|tensor| tensor.dtype().is_integer());

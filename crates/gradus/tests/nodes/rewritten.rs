@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use gradus::cases::RandomNode;
 use gradus::conversion::{ConvertOptions, Exactness};
 use gradus::convert::Rules;
 use gradus::fold::FoldOptions;
@@ -11,7 +12,7 @@ use gradus::schema::Signature;
 use gradus::{DType, Limits, Model, Number, Result, RunOptions, Shape, Tensor, Value};
 
 use crate::common::compare;
-use crate::common::nodes::{self, RandomNode};
+use crate::common::nodes;
 
 pub(crate) type Values = HashMap<String, Value>;
 
@@ -38,7 +39,7 @@ fn filled(random: &mut fastrand::Rng, tensor: Tensor) -> Tensor {
 /// A node with small tensors, some of which are constants. Models of ONNX are written and read, as
 /// folding edits what was read.
 pub(crate) fn node(random: &mut fastrand::Rng, row: &Row, signature: &Signature) -> (Model, Values) {
-    let RandomNode { model, values } = RandomNode::with(random, row, signature, |random, dtype| {
+    let RandomNode { model, values } = nodes::node_of(random, row, signature, |random, dtype| {
         let zeros = nodes::tensor(random, dtype, &SHAPES);
         let keep = dtype == DType::I64 && random.bool();
         let constant = random.usize(..3) == 0 || (dtype.is_integer() && random.bool());

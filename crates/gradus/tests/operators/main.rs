@@ -6,6 +6,7 @@ mod common {
     pub mod one;
     pub mod sketch;
 }
+mod cases;
 mod contrib;
 mod factors;
 mod fused;

@@ -1,4 +1,4 @@
-"""Assertions about models, for tests.
+"""Assertions about models, and test cases of operators, for tests.
 
 Where the package is installed, pytest has the fixture `model_snapshot`
 too: it keeps the inputs, outputs, conditions and costs of a model in a
@@ -8,11 +8,63 @@ file beside the test, and `--gradus-update` writes these files.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from . import _models
+from . import _models, _native
 
-__all__ = ["assert_exact", "assert_same"]
+__all__ = ["Case", "assert_exact", "assert_same", "cases"]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A test case of an operator.
+
+    Attributes:
+        name: its name: `"test_softmax_0000"`.
+        model: a model of one node.
+        inputs: the inputs of the model, by name.
+        outputs: the exact outputs, by name.
+    """
+
+    name: str
+    model: _models.Model
+    inputs: dict[str, Any]
+    outputs: dict[str, Any]
+
+
+def cases(operator: str, count: int = 100, *, seed: int = 1, opset: int | None = None) -> list[Case]:
+    """Makes test cases of an operator, with hard inputs and exact outputs.
+
+    Attributes, types and shapes are random combinations that the operator
+    takes. Among the elements are NaN, infinities, -0, subnormals, ties and
+    the ends of integers, among sizes 0 and 1. Sums are rounded once.
+
+    Args:
+        operator: the name of an operator of ONNX, in other domains with its
+            domain: `"ai.onnx.ml.Scaler"`.
+        count: the number of cases.
+        seed: the seed of all that is random; the first cases are the same
+            for any number of cases.
+        opset: the operator set; by default the first that has the newest
+            version of the operator.
+
+    Returns:
+        The cases.
+
+    Raises:
+        UsageError: if the operator set has no operator of that name.
+        UnsupportedError: if no random nodes of the operator run, or its
+            outputs are random.
+
+    Example:
+        >>> from gradus.testing import cases
+        >>> case = cases("Softmax", 3)[0]
+        >>> case.name, list(case.outputs)
+        ('test_softmax_0000', ['out0'])
+    """
+    made = _native._cases(operator, count, seed, opset)
+    return [Case(name, _models.Model(model), inputs, outputs) for name, model, inputs, outputs in made]
 
 
 def assert_same(
@@ -51,7 +103,8 @@ def assert_exact(
 
     Args:
         model: the model, or the path of its file.
-        runtime: `"onnxruntime"`, `"openvino"` or `"paddle"`.
+        runtime: `"onnxruntime"`, `"openvino"`, `"paddle"`, or `"cmd:"` and
+            a command line, as of `gradus.Model.check_in`.
         dims: numbers for symbols of inputs, by name.
         max_ulp: units in the last place that an output may be away.
         runs: the number of runs on random inputs.

@@ -17,8 +17,9 @@ mod values;
 mod walk;
 mod weights;
 
+use bytes::Bytes;
 use gradus_core::graph::Model;
-use gradus_core::{Error, Kind, Result};
+use gradus_core::{Error, Kind, Result, Tensor};
 
 pub use docs::without_docs;
 pub use edit::{edit_interface, edit_model};
@@ -38,6 +39,16 @@ fn import(out: &mut Vec<u8>, domain: &str, version: i64) {
         encode::text(out, operator_set_id_proto::DOMAIN, domain);
         encode::int(out, operator_set_id_proto::VERSION, version);
     });
+}
+
+/// A file that is one `TensorProto`.
+///
+/// # Errors
+/// [`Kind::Limit`] if memory has no room for it.
+pub fn encode_tensor(name: &str, tensor: &Tensor) -> Result<Bytes> {
+    let mut out = Splice::default();
+    encode::tensor(&mut out, name, tensor);
+    out.to_bytes(&[])
 }
 
 /// A model that was made in memory, as a file without a source. Long constants are shared with the

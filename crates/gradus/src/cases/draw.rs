@@ -1,0 +1,258 @@
+//! Attributes and shapes of test cases: those that an operator takes, in combinations.
+
+use std::ops::Range;
+
+use gradus_core::convert::{self, Rules, i64_of};
+use gradus_core::graph::Content;
+use gradus_core::{DType, Tensor};
+use gradus_engine::words::Words;
+use gradus_formats::onnx;
+
+use super::elements::{Elements, Whole};
+use super::node::Draw;
+use crate::operators::Row;
+use crate::schema::{Arity, AttributeRule, Param, Signature, Sort};
+
+/// Sizes of axes; few tensors have no elements.
+const SIZES: [usize; 16] = [0, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 5, 7];
+/// Ranks of the first input.
+const RANKS: [usize; 12] = [0, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 5];
+/// Integers of attributes that are neither axes nor types.
+const INTS: [i64; 8] = [0, 1, 0, 1, 2, 3, 4, -1];
+/// Floats of attributes.
+const FLOATS: [f32; 10] = [0.0, 1.0, 0.5, 2.0, 0.01, 1e-5, -1.0, 3.0, 100.0, 1e30];
+/// Equations of Einsum.
+const EQUATIONS: [&str; 8] =
+    ["ij,jk->ik", "ij->ji", "ij->i", "i,i->", "bij,bjk->bik", "...i,...i->...", "ii->i", "ij,ij->ij"];
+/// Attributes with values for which the text leaves the result open: the order of `TopK`'s outputs.
+const OPEN: [(&str, &str); 1] = [("TopK", "sorted")];
+/// Texts of attributes that are no words of an operator.
+const TEXTS: [&str; 4] = ["", "a", "é", "name"];
+
+/// The shapes that inputs of a node have to each other.
+#[derive(Clone, Copy, Debug)]
+enum Relation {
+    /// All alike.
+    Alike,
+    /// Some axes have size 1 or are missing.
+    Broadcast,
+    /// Factors of a product of matrices.
+    Matrices,
+    /// Data, kernels and vectors of channels.
+    Windows,
+    /// Data, and vectors as long as one axis.
+    Vectors,
+    /// None.
+    Mixed,
+}
+
+/// What the inputs and attributes of one node share.
+pub(super) struct CaseDraw<'a> {
+    row: &'a Row,
+    signature: &'a Signature,
+    /// True if some inputs are constants of the model.
+    constants: bool,
+    relation: Relation,
+    /// The sizes of the first input.
+    base: Vec<usize>,
+    /// The number of channels that windows give, or of columns of the second matrix.
+    width: usize,
+    /// The length of vectors.
+    vector: usize,
+    elements: Elements,
+}
+
+impl<'a> CaseDraw<'a> {
+    /// The choices of a new node of an operator.
+    pub(super) fn new(
+        random: &mut fastrand::Rng,
+        (row, signature): (&'a Row, &'a Signature),
+        constants: bool,
+    ) -> CaseDraw<'a> {
+        use Relation::{Alike, Broadcast, Matrices, Mixed, Vectors, Windows};
+        let relation = match [Alike, Alike, Broadcast, Matrices, Windows, Vectors, Mixed][random.usize(..7)] {
+            // Windows need axes besides those of the batch and the channels.
+            _ if signature.has_attribute("kernel_shape") => Windows,
+            any => any,
+        };
+        let rank = match relation {
+            Windows => random.usize(3..6),
+            _ => RANKS[random.usize(..RANKS.len())],
+        };
+        let base: Vec<_> = (0..rank).map(|_| SIZES[random.usize(..SIZES.len())]).collect();
+        let axis = if random.bool() { 1 } else { rank.wrapping_sub(1) };
+        let vector = base.get(axis).copied().unwrap_or(1);
+        let width = random.usize(1..5);
+        CaseDraw { row, signature, constants, relation, base, width, vector, elements: Elements::new(random) }
+    }
+
+    fn sizes(&self, random: &mut fastrand::Rng, input: usize) -> Vec<usize> {
+        let base = || self.base.clone();
+        let rank = self.base.len();
+        match self.relation {
+            _ if input == 0 => base(),
+            Relation::Broadcast => broadcast(random, &self.base),
+            Relation::Matrices if input == 1 && rank > 1 => {
+                let mut sizes = base();
+                (sizes[rank - 2], sizes[rank - 1]) = (self.base[rank - 1], self.width);
+                let from = if random.bool() { 0 } else { random.usize(..rank - 1) };
+                sizes.split_off(from)
+            }
+            Relation::Matrices if rank > 1 => {
+                let mut sizes = base();
+                sizes[rank - 1] = self.width;
+                broadcast(random, &sizes)
+            }
+            Relation::Windows if input == 1 && random.usize(..4) > 0 => {
+                let kernels = (2..rank).map(|_| random.usize(1..4));
+                [self.width, self.base[1]].into_iter().chain(kernels).collect()
+            }
+            Relation::Windows => vec![if random.bool() { self.width } else { self.base[1] }],
+            Relation::Vectors => vec![self.vector],
+            Relation::Alike | Relation::Matrices => base(),
+            Relation::Mixed => match random.usize(..4) {
+                0 => Vec::new(),
+                1 => vec![random.usize(..4)],
+                2 => base(),
+                _ => (0..random.usize(1..4)).map(|_| SIZES[random.usize(..SIZES.len())]).collect(),
+            },
+        }
+    }
+
+    /// A list of axes, sizes or positions.
+    fn list(&self, random: &mut fastrand::Rng) -> Vec<i64> {
+        let rank = self.base.len();
+        match random.usize(..6) {
+            0 => self.axes(random),
+            1 => self.base.iter().map(|&size| i64_of(size)).collect(),
+            2 => {
+                let mut sizes: Vec<_> = self.base.iter().map(|&size| i64_of(size)).collect();
+                random.shuffle(&mut sizes);
+                if let Some(size) = random.choice(&mut sizes) {
+                    *size = if random.bool() { -1 } else { 0 };
+                }
+                sizes
+            }
+            3 => (0..2 * rank).map(|_| random.i64(-1..3)).collect(),
+            4 => vec![i64_of(self.base.iter().product())],
+            _ => (0..random.usize(..=rank + 1)).map(|_| random.i64(-4..5)).collect(),
+        }
+    }
+
+    /// Some axes, each once, counted from either end.
+    fn axes(&self, random: &mut fastrand::Rng) -> Vec<i64> {
+        let rank = self.base.len();
+        let mut axes: Vec<_> = (0..rank).collect();
+        random.shuffle(&mut axes);
+        axes.truncate(random.usize(..=rank));
+        axes.into_iter().map(|axis| i64_of(axis) - if random.bool() { i64_of(rank) } else { 0 }).collect()
+    }
+
+    fn int(&self, random: &mut fastrand::Rng, name: &str) -> i64 {
+        match name {
+            "to" | "dtype" | "output_dtype" => {
+                let dtype = DType::ALL[random.usize(..DType::ALL.len())];
+                onnx::number_of(dtype).unwrap_or(1)
+            }
+            _ if name.contains("axis") => {
+                let rank = i64_of(self.base.len().max(1));
+                random.i64(-rank..rank)
+            }
+            _ => INTS[random.usize(..INTS.len())],
+        }
+    }
+
+    fn ints(&self, random: &mut fastrand::Rng, name: &str) -> Vec<i64> {
+        let spatial = self.base.len().saturating_sub(2);
+        match name {
+            "perm" => {
+                let mut axes: Vec<_> = (0..i64_of(self.base.len())).collect();
+                random.shuffle(&mut axes);
+                axes
+            }
+            "kernel_shape" | "strides" | "dilations" => several(random, spatial, 1..4),
+            "output_padding" => several(random, spatial, 0..2),
+            "pads" => several(random, 2 * spatial, 0..3),
+            "axes" => self.axes(random),
+            _ => self.list(random),
+        }
+    }
+
+    /// A text of an attribute that has one of a few, or any.
+    fn text(&self, random: &mut fastrand::Rng, name: &str) -> &'static str {
+        let of_name = |words: &&Words| words.attribute == name;
+        let texts = match self.row.words.iter().find(of_name) {
+            Some(words) => words.texts,
+            None if name == "equation" => &EQUATIONS[..],
+            None => &TEXTS[..],
+        };
+        texts[random.usize(..texts.len())]
+    }
+}
+
+impl Draw for CaseDraw<'_> {
+    fn tensor(&mut self, random: &mut fastrand::Rng, input: usize, dtype: DType) -> (Tensor, bool) {
+        let row = self.row;
+        let is_list =
+            row.lists.contains(&input) || (input > 0 && dtype == DType::I64 && random.usize(..4) == 0);
+        let constant = random.usize(..4) == 0 && self.constants;
+        if is_list && matches!(dtype, DType::I64 | DType::I32) {
+            let list = Tensor::vector(&self.list(random));
+            return (convert::cast(&list, dtype, Rules::IEEE).unwrap_or(list), constant);
+        }
+        let sizes = match () {
+            () if is_list => vec![random.usize(..=self.base.len())],
+            // The number of elements that TopK finds is a list of one.
+            () if row.scalars.contains(&input) => {
+                let is_list = Signature::param(self.signature.inputs, input).is_some_and(|it| it.name == "K");
+                vec![1; usize::from(is_list)]
+            }
+            () => self.sizes(random, input),
+        };
+        let whole = if input > 0 && random.bool() { Whole::Index } else { self.elements.whole() };
+        (self.elements.tensor(random, dtype, &sizes, whole), constant)
+    }
+
+    fn attribute(&mut self, random: &mut fastrand::Rng, rule: &AttributeRule) -> Option<Content> {
+        if OPEN.contains(&(self.row.name, rule.name)) {
+            return None;
+        }
+        Some(match rule.sort {
+            Sort::Int => Content::Int(self.int(random, rule.name)),
+            Sort::Ints => Content::Ints(self.ints(random, rule.name).into()),
+            Sort::Float => Content::Float(FLOATS[random.usize(..FLOATS.len())]),
+            Sort::Floats => {
+                let count = random.usize(..4);
+                Content::Floats((0..count).map(|_| FLOATS[random.usize(..FLOATS.len())]).collect())
+            }
+            Sort::String => Content::Bytes(self.text(random, rule.name).into()),
+            Sort::Tensor => {
+                let dtype = DType::ALL[random.usize(..DType::ALL.len())];
+                let sizes = [1];
+                let whole = self.elements.whole();
+                Content::Tensor(self.elements.tensor(random, dtype, &sizes, whole).into())
+            }
+            _ => return None,
+        })
+    }
+
+    fn outputs(&mut self, random: &mut fastrand::Rng, signature: &Signature) -> usize {
+        let needed = |param: &&Param| param.arity != Arity::Optional;
+        let least = signature.outputs.iter().take_while(needed).count().max(1);
+        match signature.outputs.last().map(|param| param.arity) {
+            Some(Arity::Many { .. }) => random.usize(1..5),
+            _ => random.usize(least..=signature.outputs.len().max(least)),
+        }
+    }
+}
+
+/// Integers of a range.
+fn several(random: &mut fastrand::Rng, count: usize, range: Range<i64>) -> Vec<i64> {
+    (0..count).map(|_| random.i64(range.clone())).collect()
+}
+
+/// Sizes that broadcast to others.
+fn broadcast(random: &mut fastrand::Rng, sizes: &[usize]) -> Vec<usize> {
+    let from = if random.bool() { 0 } else { random.usize(..=sizes.len()) };
+    sizes[from..].iter().map(|&size| if random.usize(..3) == 0 { 1 } else { size }).collect()
+}
