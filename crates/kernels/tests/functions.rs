@@ -170,7 +170,11 @@ fn levels() -> Vec<Options> {
         options.level = Some(level);
         options
     };
-    Level::available().into_iter().map(options).collect()
+    #[cfg(feature = "vectors")]
+    let levels = Level::available();
+    #[cfg(not(feature = "vectors"))]
+    let levels = [Level::Portable];
+    levels.into_iter().map(options).collect()
 }
 
 /// Checks all functions of these elements.

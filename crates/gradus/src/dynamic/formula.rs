@@ -45,7 +45,7 @@ impl Formula {
 pub(super) type InputAxis = (Arc<str>, usize);
 
 /// Nodes that compute formulas, each once.
-pub(super) struct FormulaWriter<'m> {
+pub(super) struct FormulaNodes<'m> {
     graph: &'m Graph,
     names: ValueNames,
     symbols: Symbols,
@@ -55,10 +55,10 @@ pub(super) struct FormulaWriter<'m> {
     known: HashMap<String, Arc<str>>,
 }
 
-impl<'m> FormulaWriter<'m> {
+impl<'m> FormulaNodes<'m> {
     /// A writer of formulas for nodes of a graph.
-    pub(super) fn new(graph: &'m Graph, axes: &'m HashMap<Arc<str>, InputAxis>) -> FormulaWriter<'m> {
-        FormulaWriter {
+    pub(super) fn new(graph: &'m Graph, axes: &'m HashMap<Arc<str>, InputAxis>) -> FormulaNodes<'m> {
+        FormulaNodes {
             graph,
             names: ValueNames::default(),
             symbols: Symbols::default(),

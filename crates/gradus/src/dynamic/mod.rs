@@ -45,7 +45,7 @@ use gradus_engine::infer::{InferOptions, Why, node_label};
 use solve::solve;
 pub(crate) use sources::constant;
 use sources::{Sources, sizes_of};
-use view::{Changes, Ground, View};
+use view::{ChangedModel, Ground, TriedFormulas};
 
 /// Options of [`Model::dynamic`] and [`Model::generalize`].
 #[derive(Clone, Debug)]
@@ -286,7 +286,7 @@ fn wanted(model: &Model, options: &DynamicOptions) -> Result<HashMap<usize, Stri
 fn finish(
     ground: &Ground<'_>,
     sources: &Sources<'_>,
-    (changes, view): (&Changes, &View),
+    (changes, view): (&TriedFormulas, &ChangedModel),
     limits: Limits,
 ) -> Result<Dynamic> {
     let model = ground.model;
@@ -326,7 +326,7 @@ fn finish(
 /// Compares the dynamic model with its sources, and runs it elsewhere: what was shown.
 fn checked(
     dynamic: &Model,
-    (ground, sources, view): (&Ground<'_>, &Sources<'_>, &View),
+    (ground, sources, view): (&Ground<'_>, &Sources<'_>, &ChangedModel),
     limits: Limits,
 ) -> Result<Vec<String>> {
     let mut checks = Vec::new();

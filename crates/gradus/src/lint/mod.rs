@@ -86,25 +86,25 @@ pub struct LintRule {
     /// The change by which [`Model::fix`] mends it.
     pub fix: Option<Fix>,
     /// Looks for it.
-    search: fn(&mut Subject<'_>) -> Result<Vec<Found>>,
+    search: fn(&mut Subject<'_>) -> Result<Vec<Fault>>,
 }
 
 /// A fault that a rule finds at one place.
-struct Found {
+struct Fault {
     place: String,
     message: String,
     position: Option<Position>,
 }
 
-impl Found {
+impl Fault {
     /// A finding at a place in words.
-    fn at(place: impl Into<String>, message: impl Into<String>) -> Found {
-        Found { place: place.into(), message: message.into(), position: None }
+    fn at(place: impl Into<String>, message: impl Into<String>) -> Fault {
+        Fault { place: place.into(), message: message.into(), position: None }
     }
 
     /// The finding with its position in the file.
-    fn positioned(self, position: Option<Position>) -> Found {
-        Found { position, ..self }
+    fn positioned(self, position: Option<Position>) -> Fault {
+        Fault { position, ..self }
     }
 }
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from . import _models
+from . import _models, _verify
 
 __all__ = ["assert_exact", "assert_same"]
 
@@ -37,7 +37,7 @@ def assert_same(
         >>> assert_same("examples/heads.onnx", "examples/heads.onnx")
     """
     __tracebackhide__ = True
-    report = _models.prove(a, b, dims, seconds=seconds)
+    report = _verify.prove(a, b, dims, seconds=seconds)
     if report.verdict == "different":
         raise AssertionError(f"outputs differ: {', '.join(report.differing)}")
     if report.verdict == "undecided" and report.runs == 0:

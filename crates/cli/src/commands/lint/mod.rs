@@ -62,7 +62,7 @@ struct UnaskedJson<'a> {
 }
 
 #[derive(Serialize)]
-struct RuleJson {
+struct LintRuleJson {
     code: &'static str,
     rule: &'static str,
     severity: &'static str,
@@ -185,7 +185,7 @@ fn rules(rules: &[&'static LintRule], is_json: bool) -> Result<(), Failure> {
         let rule = |it: &&'static LintRule| {
             let LintRule { code, name, severity, finds, why, mend, fix, .. } = **it;
             let fixes = fix.is_some();
-            RuleJson { code, rule: name, severity: severity.name(), finds, why, mend, fixes }
+            LintRuleJson { code, rule: name, severity: severity.name(), finds, why, mend, fixes }
         };
         return output::print_json(&rules.iter().map(rule).collect::<Vec<_>>());
     }
