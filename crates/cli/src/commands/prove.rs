@@ -77,7 +77,7 @@ struct FileJson {
 /// Runs `gradus prove`.
 pub(crate) fn prove(args: &args::ProveArgs) -> Result<(), Failure> {
     let models = [args.limits.open(&args.first)?, args.limits.open(&args.second)?];
-    let [first, second] = given::set_both(models, &args.sizes.shapes.set)?;
+    let [first, second] = given::set_both(models, &args.sizes.shapes.inputs)?;
     let mut options = ProveOptions::default();
     options.sizes = given::sizes(&args.sizes)?;
     (options.seed, options.time) = (args.seed, Duration::from_secs(args.seconds));

@@ -11,7 +11,7 @@ use super::operation::Operation;
 use super::rounding::Rounding;
 use crate::attributes::Attributes;
 use crate::conversion::Writer;
-use crate::conversion::older::{Idle, Instead, OlderForm, OlderWriter};
+use crate::conversion::columns::{Idle, Instead, OlderForm, OlderWriter};
 use crate::infer::Rule;
 use crate::lowering::Lower;
 use crate::numbers::{FLAGS, Numbers};

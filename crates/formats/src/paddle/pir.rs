@@ -7,9 +7,7 @@ use std::sync::Arc;
 
 use gradus_core::convert::product;
 use gradus_core::error::Position;
-use gradus_core::graph::{
-    Attribute, Builder, Content, Graph, Model, Node, OperatorId, Origin, Slots, Standard, Type,
-};
+use gradus_core::graph::{Attribute, Builder, Content, Graph, Model, Node, Origin, Standard, Type};
 use gradus_core::{Error, Kind, Limits, Result, Shape};
 
 use states::written_input;
@@ -18,7 +16,7 @@ use super::json::{Block, Document, JsonOperation, JsonOutput, JsonRegion, JsonTe
 use super::names::MISDECLARED;
 use super::parameters::{WantedParameter, constants};
 use super::types::TypedValue;
-use super::{OPERATORS, attribute, types};
+use super::{OPERATORS, attribute, node, types};
 use crate::files::Files;
 
 /// Inputs that stand for attributes, by operator: counted from the last, so that lists before them
@@ -253,22 +251,8 @@ impl<'a> PirReader<'a, '_> {
             _ => keys.len(),
         };
         keys.iter_mut().skip(believed).for_each(|(_, declared)| *declared = None);
-        let node = Node {
-            name: "".into(),
-            operator: OperatorId {
-                domain: scope.builder.intern(if matches!(dialect, "pd_op" | "cf") { "" } else { dialect }),
-                name: scope.builder.intern(name),
-                overload: scope.builder.intern(""),
-            },
-            version: Some(OPERATORS),
-            inputs: inputs
-                .iter()
-                .map(|key| key.as_ref().map(|key| scope.builder.reference(key)))
-                .collect::<Slots>(),
-            outputs: Slots::new(),
-            attributes,
-            position: Some(position),
-        };
+        let domain = if matches!(dialect, "pd_op" | "cf") { "" } else { dialect };
+        let node = node(&mut scope.builder, (domain, name), &inputs, attributes, position);
         self.note_numbers(&node, &keys);
         let fetched = (dialect, name) == ("pd_op", "fetch");
         let column = fetched.then(|| int_of(&node, "col").unwrap_or(0));

@@ -101,7 +101,7 @@ pub(crate) fn lint(args: &LintArgs) -> Result<(), Failure> {
     let is_one_document = args.format == LintForm::Sarif || args.write_baseline.is_some();
     let all = Mutex::new(Vec::new());
     let done = many::each(&models, args.json, &args.fleet, args.limits.limits(), |of, out| {
-        let model = given::set(&args.limits.open(&of.path)?, &args.sizes.shapes.set)?;
+        let model = given::set(&args.limits.open(&of.path)?, &args.sizes.shapes.inputs)?;
         let lint = model.lint(&options).map_err(|error| error.in_file(of.path.display()))?;
         let mut linted = baseline.without_known(of, lint);
         if args.fix

@@ -5,7 +5,7 @@ use gradus_core::graph::Standard;
 use gradus_kernels::Function;
 
 use super::{Chance, Checked, Conversion, Eval, OWN_DOMAIN, Reduces, Role, Row, Sequence, ZeroSigns};
-use crate::conversion::older::{Idle, Instead, OlderForm, OlderRule, OlderWriter};
+use crate::conversion::columns::{Idle, Instead, OlderForm, OlderRule, OlderWriter};
 use crate::conversion::{ConvertRule, Writer};
 use crate::infer::Rule;
 use crate::lowering::{self, Lower};
