@@ -13,8 +13,8 @@ enum Within {
     One(Option<Dim>),
 }
 
-/// Results are nothing where they do not fit 64 bits or grow beyond [`super::LARGEST`], and where the
-/// divisor is zero.
+/// Results are `None` where they do not fit 64 bits, grow beyond [`super::LARGEST`], or divide by
+/// zero.
 impl Symbols {
     /// The quotient, rounded toward negative infinity.
     pub fn floor_divide(&mut self, a: Dim, b: Dim) -> Option<Dim> {

@@ -239,8 +239,8 @@ pub(super) fn shared(a: &[AtomId], b: &[AtomId]) -> Vec<AtomId> {
 /// Minima and maxima that a proof looks into, one within another.
 const MAX_EXTREMES: usize = 2;
 
-/// Arithmetic. Nothing stands for a result that does not fit 64 bits, that grows beyond
-/// [`super::LARGEST`], or that divides by zero.
+/// Arithmetic. Results are `None` where they do not fit 64 bits, grow beyond [`super::LARGEST`], or
+/// divide by zero.
 impl Symbols {
     /// The sum of two.
     pub fn add(&mut self, a: Dim, b: Dim) -> Option<Dim> {

@@ -374,7 +374,8 @@ impl Row {
         self.meaning.unwrap_or(self.name)
     }
 
-    /// Checks that inputs that are lists or numbers have so many axes, as far as ranks are known.
+    /// Checks that lists have one axis and numbers at most one, where the ranks of inputs are
+    /// known.
     ///
     /// # Errors
     /// [`Kind::Shape`](gradus_core::Kind::Shape) if one has another rank.

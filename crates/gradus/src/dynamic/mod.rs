@@ -1,9 +1,9 @@
 //! Dynamic models: the sizes that an export fixed are open again.
 //!
 //! The inputs are declared with symbols, and inference says which nodes then take no size but that
-//! of the file. The constant behind each is given a formula of the symbols: an element of a list of
-//! sizes, or a table whose elements follow from their index. What two formulas fit as well is
-//! refused with both, unless a later node refutes one; what none fits is refused with the node.
+//! of the file. The constant that decides each is given a formula of the symbols: an element of a
+//! list of sizes, or a table whose elements follow from their index. What two formulas fit as well
+//! is refused with both, unless a later node refutes one; what none fits is refused with the node.
 //! The result is compared with each source at its sizes, and run at others.
 //!
 //! | file | subject |

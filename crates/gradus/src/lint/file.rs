@@ -12,7 +12,7 @@ use super::Fault;
 use super::subject::Subject;
 use crate::dim::Dim;
 
-/// Most bytes of a message of protobuf.
+/// Maximum number of bytes of a message of protobuf.
 const MAX_PROTOBUF: u64 = (1 << 31) - 1;
 
 /// Files of ONNX that protobuf does not read.

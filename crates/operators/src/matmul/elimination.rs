@@ -401,7 +401,7 @@ pub fn det_by_steps(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![like(l, det, 0)?])
 }
 
-/// As the product of the inputs, of which the first is square.
+/// The output has the shape of the product of the inputs, of which the first is square.
 pub fn solution(cx: &mut InferContext<'_, '_>) -> InferResult {
     infer::square(cx)?;
     let (a, mut b) = (cx.dims(0)?, cx.dims(1)?.to_vec());
@@ -414,7 +414,7 @@ pub fn solution(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::tensor(cx.dtype(0), dims)])
 }
 
-/// As the product of the second input, which is square, and the first.
+/// The output has the shape of the product of the second input, which is square, and the first.
 pub fn factor_solution(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (b, a) = (cx.dims(0)?, cx.dims(1)?);
     let &[.., rows, columns] = &a[..] else {

@@ -257,7 +257,7 @@ pub fn q_gemm(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::tensor(dtype, dims)])
 }
 
-/// As the first input, of square matrices.
+/// The output has the type and shape of the first input, whose matrices are square.
 pub fn square(cx: &mut InferContext<'_, '_>) -> InferResult {
     // Flags of Paddle's operators, which have no signature that says their types.
     for name in ["upper", "transpose", "unitriangular"] {

@@ -180,7 +180,7 @@ pub(super) const ONNX: &[Row] = rows![
     onnx("If", Moved)
         .allows(Allowed::Unknown)
         .works(Work::Graphs)
-        .infer(control_flow::infer::branch)
+        .infer(control_flow::branches::onnx_if)
         .build(control_flow::eval::IfOp::build)
         .converts("If", "", control_flow::to_openvino::branch)
         .role(Role::If),

@@ -475,7 +475,7 @@ pub(super) const PADDLE: &[Row] = rows![
     paddle(Open, sequences::ARANGE).sequence(Sequence::Range).lowers(create::arange).build(sequences::arange),
     paddle(Moved, const { &[making_arrays("if", const { &[one("cond")] })] })
         .works(Work::Graphs)
-        .infer(control_flow::infer::branch)
+        .infer(control_flow::branches::onnx_if)
         .build(control_flow::eval::IfOp::build)
         .converts("If", "", convert::branch),
     matrices(
