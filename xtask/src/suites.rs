@@ -78,7 +78,7 @@ pub(crate) const SUITES: &[Suite] = &[
     }),
     suite(
         "features",
-        "the library with each of its features alone, and inference without them and of Paddle",
+        "the library with each of its features alone, inference and fills without them, and of Paddle",
         |tally, _| {
             for features in ["run", "write", "convert", "run,convert"] {
                 let library =
@@ -88,6 +88,7 @@ pub(crate) const SUITES: &[Suite] = &[
             let lean = ["-p", "gradus", "--no-default-features", "--test", "lean"];
             tally.run(&mut of_package(&lean, &[]));
             tally.run(&mut of_package(&[&lean[..], &["--features", "paddle"]].concat(), &[]));
+            tally.run(&mut of_package(&["-p", "gradus-kernels", "--no-default-features"], &[]));
             Ok(())
         },
     ),

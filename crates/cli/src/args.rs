@@ -32,7 +32,7 @@ pub(crate) use sequences::{
     Call, CompareArgs, Geomspace, Linspace, Logspace, OutArgs, RangeArgs, RangeArguments, SequenceArgs,
     SpaceArguments, TypesArgs,
 };
-pub(crate) use sizes::{AssumeArgs, DimArgs, SetArgs, SizeArgs};
+pub(crate) use sizes::{AssumeArgs, DimArgs, InputArgs, SizeArgs};
 
 /// Exact sequences and shapes of tensor programs.
 ///

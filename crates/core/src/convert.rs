@@ -80,12 +80,6 @@ pub const fn low_u64(bits: u128) -> u64 {
     bits as u64
 }
 
-/// The low 16 bits.
-#[must_use]
-pub const fn low_u16(bits: u32) -> u16 {
-    bits as u16
-}
-
 /// The low 8 bits.
 pub const fn low_u8(bits: u64) -> u8 {
     bits as u8

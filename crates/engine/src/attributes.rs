@@ -146,14 +146,6 @@ impl<'a> Attributes<'a> {
         }
     }
 
-    /// Checks that a text is the only one that is known, or not given.
-    pub fn only_text(&self, name: &str, known: &str) -> Result<()> {
-        match self.text(name)? {
-            Some(other) if other != known => Err(errors::text(name, other, known)),
-            _ => Ok(()),
-        }
-    }
-
     /// A bool, or the default.
     pub fn flag(&self, name: &str, default: bool) -> Result<bool> {
         let flag = self.read(name, "true or false", |content| match content {

@@ -91,7 +91,7 @@ pub struct Extremes {
     pub min: Dim,
     /// The maximum.
     pub max: Dim,
-    /// True if both are elements wherever there are any; otherwise none is beyond them.
+    /// True if both are elements wherever there are any; if not, they are bounds of the elements.
     pub attained: bool,
 }
 

@@ -48,11 +48,6 @@ impl Source {
         &self.model
     }
 
-    /// The graphs of the file.
-    pub fn shared_source(&self) -> Arc<graph::Model> {
-        self.model.clone()
-    }
-
     /// The main graph.
     pub fn graph(&self) -> &Graph {
         &self.model.graph

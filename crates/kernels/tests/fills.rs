@@ -1,6 +1,7 @@
 //! Every fill has the bits that the plan gives: at every level, in every part, past the caches and
 //! through them.
 
+#![cfg(feature = "vectors")]
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use gradus_core::convert::{self, FromNumber as _, Rules, u64_of, usize_of};

@@ -1,6 +1,7 @@
 //! Elements that are hard to round: in the middle between two numbers, and as near to it as could
 //! be constructed.
 
+#![cfg(feature = "vectors")]
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 mod rounded;

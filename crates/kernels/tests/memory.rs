@@ -5,6 +5,7 @@
 //! xtask test memcheck`. It emulates no AVX-512; at that level slices have neighbours after them
 //! too, which must stay as they are.
 
+#![cfg(feature = "vectors")]
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use gradus_core::convert::{u64_of, usize_of};

@@ -1,6 +1,8 @@
 //! Products of matrices have the bits of a plain loop: for all sizes, at every level, with any
 //! number of threads, whatever the factors are.
 
+#![cfg(feature = "vectors")]
+
 use std::convert::Infallible;
 
 use gradus_kernels::product::{Matrix, Numbers, Product, Rows, SPARE, Shifted, Sizes, add_shifted, multiply};

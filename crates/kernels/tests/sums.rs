@@ -1,6 +1,8 @@
 //! Sums without error are the exact sums, rounded once; those in pairs of doubles are as near as
 //! their bound says; those in float32 are those of a plain loop.
 
+#![cfg(feature = "vectors")]
+
 use Destination::{Double, Narrow};
 use gradus_core::convert::FromNumber;
 use gradus_kernels::product::{Matrix, Numbers, Product, Sizes};

@@ -36,6 +36,8 @@ pub mod control_flow;
 pub mod elementwise;
 pub mod generate;
 pub mod graphs;
+#[cfg(feature = "convert")]
+pub mod idle;
 pub mod images;
 pub mod indexing;
 pub mod layout;

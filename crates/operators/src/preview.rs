@@ -13,7 +13,8 @@ pub fn flex_attention(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::tensor(cx.dtype(0), dims)])
 }
 
-/// As tensors, of `groups` for each that is updated; those of these groups are given anew.
+/// Types and shapes of tensors after an update, in the groups `given`, each like the input of its
+/// group: inputs have `groups` groups of one tensor for each that is updated.
 fn updated(cx: &InferContext<'_, '_>, groups: usize, given: &[usize]) -> InferResult {
     let tensors = cx.count().saturating_sub(2);
     if tensors == 0 || !tensors.is_multiple_of(groups) {
@@ -40,7 +41,7 @@ pub fn momentum(cx: &mut InferContext<'_, '_>) -> InferResult {
     updated(cx, 3, &[0, 2])
 }
 
-/// As the inputs that `xs` names, which come first.
+/// Types and shapes of gradients: those of the inputs that `xs` names, which come first.
 pub fn gradient(cx: &mut InferContext<'_, '_>) -> InferResult {
     let count = match cx.node.attribute("xs") {
         Some(Content::Strings(names)) => names.len(),

@@ -51,7 +51,7 @@ pub struct Terms<'m> {
 }
 
 /// A graph whose values get terms.
-struct Scope<'g> {
+struct TermScope<'g> {
     graph: &'g Graph,
     facts: &'g [Fact],
     /// The path to the graph, of a subgraph.
@@ -104,7 +104,7 @@ impl<'m> Terms<'m> {
             nested: 0,
             trail,
         };
-        let mut scope = Scope {
+        let mut scope = TermScope {
             graph,
             facts: &facts,
             path: Vec::new(),
@@ -123,7 +123,7 @@ impl<'m> Terms<'m> {
     }
 
     /// Gives the values of a graph terms; those of its inputs are given.
-    fn visit(&mut self, scope: &mut Scope<'_>) -> Result<()> {
+    fn visit(&mut self, scope: &mut TermScope<'_>) -> Result<()> {
         for (id, constant) in scope.graph.constants() {
             if scope.graph.value(*id).origin == Origin::Constant {
                 scope.values[id.index()] = Some(self.table.constant(constant)?);
@@ -167,7 +167,7 @@ impl<'m> Terms<'m> {
     }
 
     /// Returns true if facts about a node's outputs have symbols that inference made for the node.
-    fn makes_symbols(&mut self, scope: &Scope<'_>, node: &Node) -> bool {
+    fn makes_symbols(&mut self, scope: &TermScope<'_>, node: &Node) -> bool {
         let mut makes = false;
         for id in node.outputs.iter().flatten() {
             let Some(fact) = scope.facts[id.index()].as_tensor() else { continue };
@@ -190,7 +190,7 @@ impl<'m> Terms<'m> {
     }
 
     /// Notes of a node's outputs whether known elements follow from the text of the standard alone.
-    fn settle(scope: &mut Scope<'_>, node: &Node) {
+    fn settle(scope: &mut TermScope<'_>, node: &Node) {
         let row = registry::row_of(Standard::Onnx, node);
         let reads_shapes = row.is_some_and(|row| row.shape_only);
         let exact = |row: &Row| {
@@ -210,7 +210,7 @@ impl<'m> Terms<'m> {
     }
 
     /// The term of a value whose elements inference knows.
-    fn known(&mut self, scope: &Scope<'_>, id: ValueId) -> Option<TermId> {
+    fn known(&mut self, scope: &TermScope<'_>, id: ValueId) -> Option<TermId> {
         let fact = scope.facts[id.index()].as_tensor()?;
         if scope.unsettled[id.index()] {
             return None;
@@ -239,7 +239,7 @@ impl<'m> Terms<'m> {
     }
 
     /// The terms of a node's outputs.
-    fn node(&mut self, scope: &Scope<'_>, node: &Node, index: usize, makes: bool) -> Result<Vec<TermId>> {
+    fn node(&mut self, scope: &TermScope<'_>, node: &Node, index: usize, makes: bool) -> Result<Vec<TermId>> {
         let infos: Vec<_> = node
             .outputs
             .iter()
@@ -309,7 +309,13 @@ impl<'m> Terms<'m> {
 
     /// The operator and arguments of a node in the newest form; nothing if its outputs do not
     /// follow from them, or it is not known what it computes.
-    fn call(&mut self, scope: &Scope<'_>, node: &Node, index: usize, infos: &[Info]) -> Result<Option<Call>> {
+    fn call(
+        &mut self,
+        scope: &TermScope<'_>,
+        node: &Node,
+        index: usize,
+        infos: &[Info],
+    ) -> Result<Option<Call>> {
         let Some(row) = registry::row_of(Standard::Onnx, node) else { return Ok(None) };
         let form = Form::of_node(Standard::Onnx, node);
         let attributes = Attributes::new(&node.attributes, form);
@@ -380,7 +386,7 @@ impl<'m> Terms<'m> {
     /// known to run.
     fn graph(
         &mut self,
-        around: &Scope<'_>,
+        around: &TermScope<'_>,
         graph: &Graph,
         place: (usize, usize),
         context: Option<TermId>,
@@ -393,7 +399,7 @@ impl<'m> Terms<'m> {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
         };
-        let mut scope = Scope {
+        let mut scope = TermScope {
             graph,
             facts: &facts,
             path,
@@ -426,7 +432,7 @@ pub fn is_whole(dtype: DType) -> bool {
     dtype.is_integer() || dtype == DType::Bool
 }
 
-impl Scope<'_> {
+impl TermScope<'_> {
     /// Returns true if expressions mean the same in each run of the graph.
     fn lasts(&self, symbols: &Symbols, dims: &[Dim]) -> bool {
         self.mark.is_none_or(|mark| dims.iter().all(|&dim| !symbols.is_newer(dim, mark)))

@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use gradus::dim::{Answer, Bounds, Claim, Dim as Engine, Expression, Ranges, Symbols};
-use gradus::fact::{Elements, Fact, TensorFact};
-use gradus::graph::{DeclaredDim, Type};
-use gradus::{DType, Kind, convert};
+use gradus::dim::{Bounds, Claim, Dim as Engine, Expression, Ranges, Symbols};
+use gradus::graph::DeclaredDim;
+use gradus::{Kind, convert};
 use pyo3::basic::CompareOp;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyInt, PyString, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyInt, PyString};
 
+use crate::decide::decided;
 use crate::error::{OrRaise, engine, error, mismatch, type_name};
 use crate::given::GivenLimits;
 
@@ -95,7 +95,7 @@ impl Dim {
 }
 
 /// Conditions that are assumed.
-fn claims(assume: &[String]) -> PyResult<Vec<Claim>> {
+pub(crate) fn claims(assume: &[String]) -> PyResult<Vec<Claim>> {
     assume.iter().map(|text| Claim::parse(text)).collect::<gradus::Result<_>>().or_raise()
 }
 
@@ -268,7 +268,7 @@ impl Dim {
 
     #[new]
     #[pyo3(signature = (text, integers = BTreeSet::new()))]
-    fn new(text: &str, integers: BTreeSet<String>) -> PyResult<Dim> {
+    pub(crate) fn new(text: &str, integers: BTreeSet<String>) -> PyResult<Dim> {
         let mut symbols = Symbols::default();
         make(&mut symbols, &integers, []);
         let dim = symbols.parse(text).or_raise()?;
@@ -537,103 +537,6 @@ pub(crate) fn to_python<'py>(py: Python<'py>, symbols: &Symbols, dim: Engine) ->
     })
 }
 
-/// A type of `gradus.TensorType`, or of its kin, from what it says.
-fn typed<'py>(py: Python<'py>, class: &str, values: Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyAny>> {
-    py.import("gradus._models")?.getattr(class)?.call1(values)
-}
-
-fn map_type(py: Python<'_>, key: Option<DType>, of: Option<DType>) -> PyResult<Bound<'_, PyAny>> {
-    typed(py, "MapType", (key.map(DType::name), of.map(DType::name)).into_pyobject(py)?)
-}
-
-fn list<'py>(
-    py: Python<'py>,
-    dims: impl IntoIterator<Item = PyResult<Bound<'py, PyAny>>>,
-) -> PyResult<Bound<'py, PyAny>> {
-    Ok(PyTuple::new(py, dims.into_iter().collect::<PyResult<Vec<_>>>()?)?.into_any())
-}
-
-/// Maximum number of elements of a progression that are given one by one.
-const MAX_ELEMENTS: i64 = 1024;
-
-/// The number of elements of a tensor of one axis.
-fn fact_len(fact: &Fact) -> Option<i64> {
-    match fact.as_tensor()?.dims.as_deref()? {
-        [len] => len.known(),
-        _ => None,
-    }
-}
-
-/// The known facts about a value.
-pub(crate) fn fact_to_python<'py>(
-    py: Python<'py>,
-    symbols: &Symbols,
-    fact: &Fact,
-) -> PyResult<Bound<'py, PyAny>> {
-    let none = || py.None().into_bound(py);
-    match fact {
-        Fact::Tensor(TensorFact { dtype, dims, elements }) => {
-            let shape = match dims {
-                Some(dims) => list(py, dims.iter().map(|&dim| to_python(py, symbols, dim)))?,
-                None => none(),
-            };
-            let elements = match elements {
-                Elements::Integers(all) => list(py, all.iter().map(|&dim| to_python(py, symbols, dim)))?,
-                Elements::Progression(both) => match (both.as_ref(), fact_len(fact)) {
-                    ((Engine::Known(first), Engine::Known(step)), Some(len)) if len <= MAX_ELEMENTS => {
-                        list(py, (0..len).map(|i| Ok((first + i * step).into_pyobject(py)?.into_any())))?
-                    }
-                    _ => none(),
-                },
-                _ => none(),
-            };
-            typed(py, "TensorType", (dtype.map(DType::name), shape, elements).into_pyobject(py)?)
-        }
-        Fact::Map(key, of) => map_type(py, *key, *of),
-        Fact::Sequence(sequence) => {
-            let each = fact_to_python(py, symbols, &sequence.each)?;
-            typed(py, "SequenceType", (each, to_python(py, symbols, sequence.len)?).into_pyobject(py)?)
-        }
-        Fact::Optional(optional) => {
-            let value = fact_to_python(py, symbols, &optional.value)?;
-            typed(py, "OptionalType", (value, optional.present).into_pyobject(py)?)
-        }
-        Fact::Unknown => typed(py, "UnknownType", PyTuple::empty(py)),
-    }
-}
-
-/// The type that a model declares for a value.
-pub(crate) fn type_to_python<'py>(py: Python<'py>, declared: Option<&Type>) -> PyResult<Bound<'py, PyAny>> {
-    let none = || py.None().into_bound(py);
-    match declared {
-        Some(Type::Tensor(dtype, sizes)) => {
-            let size = |size: &DeclaredDim| match size {
-                DeclaredDim::Known(len) => Ok(len.into_pyobject(py)?.into_any()),
-                DeclaredDim::Symbol(text) => match Dim::new(text, BTreeSet::new()) {
-                    Ok(dim) => Ok(Bound::new(py, dim)?.into_any()),
-                    // A name that is no expression stands for itself.
-                    Err(_) => Ok(PyString::new(py, text).into_any()),
-                },
-                DeclaredDim::Between(..) => Ok(PyString::new(py, &size.to_string()).into_any()),
-                DeclaredDim::Unknown => Ok(none()),
-            };
-            let shape = match sizes {
-                Some(sizes) => list(py, sizes.iter().map(size))?,
-                None => none(),
-            };
-            typed(py, "TensorType", (dtype.map(DType::name), shape, none()).into_pyobject(py)?)
-        }
-        Some(Type::Sequence(each)) => {
-            typed(py, "SequenceType", (type_to_python(py, Some(each))?, none()).into_pyobject(py)?)
-        }
-        Some(Type::Optional(value)) => {
-            typed(py, "OptionalType", (type_to_python(py, Some(value))?, none()).into_pyobject(py)?)
-        }
-        Some(Type::Map(key, of)) => map_type(py, *key, of.dtype()),
-        Some(Type::Other(_)) | None => typed(py, "UnknownType", PyTuple::empty(py)),
-    }
-}
-
 /// A size given by Python: an integer, a name or an expression, `None` for any.
 pub(crate) fn size(object: &Bound<'_, PyAny>) -> PyResult<DeclaredDim> {
     if object.is_none() {
@@ -662,42 +565,6 @@ pub(crate) fn size(object: &Bound<'_, PyAny>) -> PyResult<DeclaredDim> {
 pub(crate) fn sizes(object: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Vec<DeclaredDim>>> {
     let Some(object) = object.filter(|object| !object.is_none()) else { return Ok(None) };
     object.try_iter()?.map(|each| size(&each?)).collect::<PyResult<_>>().map(Some)
-}
-
-/// The answer to a condition, and numbers for which it fails.
-type Decided = (&'static str, Option<BTreeMap<String, i64>>);
-
-/// Decides a condition.
-#[pyfunction]
-pub(crate) fn _decide(
-    py: Python<'_>,
-    condition: &str,
-    assume: Vec<String>,
-    ranges: Ranges,
-    timeout: Option<f64>,
-) -> PyResult<Decided> {
-    decided(py, condition, &assume, &ranges, timeout)
-}
-
-/// The answer to a condition.
-fn decided(
-    py: Python<'_>,
-    condition: &str,
-    assume: &[String],
-    ranges: &Ranges,
-    timeout: Option<f64>,
-) -> PyResult<Decided> {
-    let claim = Claim::parse(condition).or_raise()?;
-    let given = claims(assume)?;
-    let limits = GivenLimits::of_time(timeout)?;
-    Ok(match engine(py, || Ok(claim.decide(&given, ranges, Some(&limits)))).or_raise()? {
-        Answer::True => ("true", None),
-        Answer::Unknown => ("unknown", None),
-        Answer::Contradiction => ("contradiction", None),
-        Answer::False(found) => {
-            ("false", Some(found.into_iter().map(|(name, value)| (name.to_string(), value)).collect()))
-        }
-    })
 }
 
 /// Symbols by name, with the numbers that they stand for.

@@ -11,9 +11,10 @@ use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
 
-use crate::dim::{fact_to_python, sizes};
+use crate::dim::sizes;
 use crate::dtype::named;
 use crate::error::{OrRaise, copied, engine, error, mismatch, room_for, type_name};
+use crate::facts::fact_to_python;
 use crate::loading::options;
 use crate::model::Model;
 use crate::tensor;

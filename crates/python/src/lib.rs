@@ -9,12 +9,14 @@ mod arrow;
 mod cases;
 mod compare;
 mod cost;
+mod decide;
 mod device;
 mod dim;
 mod dlpack;
 mod dtype;
 mod edit;
 mod error;
+mod facts;
 mod functions;
 mod given;
 mod graph;
@@ -41,9 +43,11 @@ mod _native {
     #[pymodule_export]
     use super::compare::{_compare, _refusal};
     #[pymodule_export]
+    use super::decide::_decide;
+    #[pymodule_export]
     use super::device::{DeviceArray, devices};
     #[pymodule_export]
-    use super::dim::{_decide, Dim};
+    use super::dim::Dim;
     #[pymodule_export]
     use super::error::_panic;
     #[pymodule_export]

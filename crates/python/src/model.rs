@@ -1,39 +1,42 @@
 //! Models: loaded, inferred, run.
 
-use std::collections::{BTreeMap, HashMap};
+mod inputs;
+mod programs;
+mod reports;
+mod verified;
+
+use std::collections::HashMap;
 use std::ffi::CString;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
-use gradus::check::{CheckOptions, VerifyOptions};
+use gradus::check::CheckOptions;
 use gradus::contract::{Deployment, Language};
 use gradus::conversion::{ConvertOptions, Converted, Runtime};
 use gradus::edit::{Edited, JoinOptions};
-use gradus::fold::{FoldOptions, Folded, RuleSet};
-use gradus::graph::{Standard, Type, ValueId};
-use gradus::infer::{ElementRange, InferOptions, InputFact, Reuse};
-use gradus::prove::ProvedOutputs;
-use gradus::{Error, Kind, Map, Program, RunOptions, Sums, Value};
+use gradus::fold::{FoldOptions, RuleSet};
+use gradus::graph::{Standard, ValueId};
+use gradus::infer::{ElementRange, InferOptions, Reuse};
+use gradus::{Error, Kind, Program, Sums};
 use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList};
+use pyo3::types::{PyBytes, PyDict};
+
+use self::programs::ProgramKey;
+use self::reports::set_proof;
 
 use crate::compare::portability_to_python;
 use crate::cost::{MemoryPlanFields, cost_to_python, plan_fields};
-use crate::dim::{fact_to_python, to_python, type_to_python};
+use crate::dim::to_python;
 use crate::error::{OrRaise, engine, error, mismatch, raised};
+use crate::facts::{fact_to_python, type_to_python};
 use crate::given::{
     ComparedOutput, GivenAssumptions, GivenLimits, GivenSizes, assumptions, compared, judged, said_of_inputs,
-    typed,
 };
 use crate::loading::as_read;
 use crate::runtime;
-use crate::tensor::{from_python, value_from_python, value_to_python};
-
-/// Random bindings of symbols under which a folded model is verified, and the number that they
-/// start from: the same in each run, as on the command line.
-const SEED: u64 = 1;
+use crate::tensor::value_to_python;
 
 /// A model: a graph of operators with inputs and outputs.
 #[pyclass(frozen, module = "gradus._native", name = "Model")]
@@ -41,19 +44,6 @@ pub(crate) struct Model {
     pub(crate) model: Arc<gradus::Model>,
     programs: Mutex<HashMap<ProgramKey, Arc<Program>>>,
 }
-
-/// Says in a report which outputs are proved.
-fn set_proof(report: &Bound<'_, PyDict>, proof: Option<&ProvedOutputs>) -> PyResult<()> {
-    let outputs = proof.map(|proof| proof.outputs.iter().cloned().collect::<BTreeMap<_, _>>());
-    report.set_item("proved", outputs)?;
-    report.set_item("not_proved", proof.and_then(|proof| proof.reason.as_ref()))
-}
-
-/// The outputs of a program, and whether functions are expanded.
-type ProgramKey = (Vec<String>, bool, u64, Sums);
-
-/// Maximum number of programs that are kept.
-const PROGRAMS: usize = 16;
 
 impl Model {
     /// A model for Python, with no programs compiled.
@@ -81,72 +71,6 @@ impl Model {
         match self.model.path() {
             Some(path) => error.in_file(path.display()),
             None => error,
-        }
-    }
-
-    /// The program of these outputs.
-    fn program(
-        &self,
-        outputs: Vec<String>,
-        expand_functions: bool,
-        seed: u64,
-        sums: Sums,
-    ) -> gradus::Result<Arc<Program>> {
-        let programs = || self.programs.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = (outputs, expand_functions, seed, sums);
-        if let Some(known) = programs().get(&key) {
-            return Ok(known.clone());
-        }
-        let mut options = RunOptions::default();
-        (options.expand_functions, options.seed, options.sums) = (expand_functions, seed, sums);
-        let outputs: Vec<_> = key.0.iter().map(String::as_str).collect();
-        let program = Arc::new(self.model.compile(&outputs, &options)?);
-        let mut programs = programs();
-        if programs.len() >= PROGRAMS {
-            programs.clear();
-        }
-        programs.insert(key, program.clone());
-        Ok(program)
-    }
-
-    /// Inputs by name.
-    fn given_values(&self, values: &Bound<'_, PyDict>) -> PyResult<Vec<(String, Value)>> {
-        let values = values.iter().map(|(name, value)| {
-            let name: String = name.extract()?;
-            let value = self.given(&name, &value)?;
-            Ok((name, value))
-        });
-        values.collect()
-    }
-
-    /// Inputs by name, as facts.
-    fn given_facts(&self, values: &Bound<'_, PyDict>) -> PyResult<HashMap<String, InputFact>> {
-        let values = self.given_values(values)?.into_iter();
-        Ok(values.map(|(name, value)| (name, InputFact::Value(value))).collect())
-    }
-
-    /// The value given for an input of that name.
-    fn given(&self, name: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
-        Model::given_to(&self.model, name, value)
-    }
-
-    /// The value of an input of a model.
-    pub(crate) fn given_to(model: &gradus::Model, name: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
-        let id = model.input(name).or_raise()?;
-        match model.graph().value(id).declared.as_ref() {
-            Some(Type::Sequence(_)) => value_from_python(value, true),
-            Some(Type::Map(key, of)) if value.is_instance_of::<PyDict>() => {
-                let part = |name: &str, declared: &Type| {
-                    let list = PyList::new(
-                        value.py(),
-                        value.call_method0(name)?.try_iter()?.collect::<PyResult<Vec<_>>>()?,
-                    )?;
-                    from_python(&typed(&list, Some(declared))?)
-                };
-                let (keys, values) = (part("keys", &Type::Tensor(*key, None))?, part("values", of)?);
-                Ok(Value::Map(Map::new(keys, values).or_raise()?))
-            }
-            declared => value_from_python(&typed(value, declared)?, false),
         }
     }
 
@@ -246,7 +170,7 @@ impl Model {
         sizes: GivenSizes<'_>,
     ) -> PyResult<(usize, Vec<ComparedOutput>)> {
         let mut options = CheckOptions::default();
-        options.seed = SEED;
+        options.seed = verified::SEED;
         options.sizes = said_of_inputs(sizes)?;
         let runtime = runtime::find(&format!("plain {runtime}")).or_raise()?;
         let (runs, outputs) =
@@ -515,60 +439,9 @@ impl Model {
         let model = self.within(&limits)?;
         let (verify, prove, values) = verify;
         let values = self.given_facts(&values)?;
-        let folded = engine(py, || {
-            let model = as_read(model)?;
-            let begin = Instant::now();
-            let Folded { model: folded, report, .. } = model.fold(&options)?;
-            let after = model.edited(&folded)?;
-            let mut of_runs = VerifyOptions::default();
-            (of_runs.sizes, of_runs.seed) = (options.sizes.clone(), SEED);
-            of_runs.sizes.inputs.extend(values);
-            if verify.is_none() {
-                of_runs = of_runs.beside(begin.elapsed());
-            }
-            if prove {
-                of_runs.proof = Duration::MAX;
-            }
-            let verifies = verify.unwrap_or(true);
-            let verified = verifies.then(|| model.verify(&after, options.rules, &of_runs)).transpose()?;
-            if let (Some(true), Some(why)) =
-                (verify, verified.as_ref().and_then(|found| found.refused.as_ref()))
-            {
-                let message = format!(
-                    "outputs were not compared: {why}; dims, input_shapes and values give the inputs of a run"
-                );
-                return Err(Error::new(Kind::Unsupported, message));
-            }
-            let measures = options.rules.may_change_floats();
-            let measured = measures.then(|| model.measure(&after, &of_runs).ok()).flatten();
-            Ok::<_, Error>((after, report, verified, measured))
-        });
+        let folded = engine(py, || verified::fold(model, &options, (verify, prove), values));
         let (after, report, verified, measured) = folded.map_err(|error| self.in_file(error)).or_raise()?;
-        let told = PyDict::new(py);
-        told.set_item("operators", &report.operators)?;
-        told.set_item("constants", report.constants)?;
-        told.set_item("constant_bytes", report.constant_bytes)?;
-        told.set_item("dropped", report.dropped)?;
-        told.set_item("inlined", report.inlined)?;
-        told.set_item("declared", report.declared)?;
-        told.set_item("weights", &report.weights)?;
-        let kept = report.kept.iter().map(|kept| (&kept.node, &kept.operator, &kept.reason));
-        told.set_item("kept", kept.collect::<Vec<_>>())?;
-        let assumptions: Vec<_> = report.assumptions.iter().map(|a| (&a.node, &a.text)).collect();
-        told.set_item("assumptions", assumptions)?;
-        let problems: Vec<_> = report.problems.iter().map(|p| (&p.place, &p.message)).collect();
-        told.set_item("problems", problems)?;
-        let found = verified.as_ref();
-        told.set_item("verified", found.map(|found| (found.bindings, found.values)))?;
-        set_proof(&told, found.and_then(|found| found.proof.as_ref()))?;
-        let ran = found.filter(|found| found.runs > 0);
-        told.set_item("ran", ran.map(|found| (found.runs, found.elements)))?;
-        told.set_item("sizes", found.map_or(&[][..], |found| &found.sizes))?;
-        told.set_item("not_compared", found.and_then(|found| found.refused.as_ref()))?;
-        told.set_item("measured", measured.as_ref().map(|of| (of.elements, of.ulps, of.relative)))?;
-        let outputs = measured.iter().flat_map(|of| &of.outputs);
-        let outputs = outputs.map(|of| (&of.name, (of.elements, of.ulps, of.relative)));
-        told.set_item("measured_outputs", outputs.collect::<BTreeMap<_, _>>())?;
+        let told = reports::of_folding(py, &report, verified.as_ref(), measured.as_ref())?;
         Ok((self.made(after), told))
     }
 
@@ -602,37 +475,10 @@ impl Model {
         options.sizes = said_of_inputs(sizes)?;
         (options.stateful, options.states) = states;
         let model = self.within(&limits)?;
-        let converted = engine(py, || {
-            let model = as_read(model)?;
-            let begin = Instant::now();
-            let converted = model.convert(standard, &options)?;
-            let mut of_runs = VerifyOptions::default();
-            (of_runs.sizes, of_runs.seed) = (options.sizes.clone(), SEED);
-            if verify.is_none() {
-                of_runs = of_runs.beside(begin.elapsed());
-            }
-            let verifies = verify.unwrap_or(true);
-            let found = verifies.then(|| model.verify_converted(&converted, &of_runs)).transpose()?;
-            if let (Some(true), Some(why)) = (verify, found.as_ref().and_then(|found| found.refused.as_ref()))
-            {
-                let message = format!("outputs were not compared: {why}");
-                return Err(Error::new(Kind::Unsupported, message));
-            }
-            Ok::<_, Error>((converted, found))
-        });
+        let converted = engine(py, || verified::convert(model, standard, &options, verify));
         let (converted, found) = converted.map_err(|error| self.in_file(error)).or_raise()?;
         let Converted { model, report, .. } = converted;
-        let told = PyDict::new(py);
-        told.set_item("nodes", report.nodes)?;
-        let notes =
-            report.notes.iter().map(|note| (&note.place, &note.operator, note.exactness.name(), &note.why));
-        told.set_item("notes", notes.collect::<Vec<_>>())?;
-        told.set_item("lost", &report.lost)?;
-        set_proof(&told, found.as_ref().and_then(|found| found.proof.as_ref()))?;
-        let ran = found.as_ref().filter(|found| found.runs > 0);
-        told.set_item("ran", ran.map(|found| (found.runs, found.elements, found.inexact)))?;
-        told.set_item("sizes", found.as_ref().map_or(&[][..], |found| &found.sizes))?;
-        told.set_item("not_compared", found.as_ref().and_then(|found| found.refused.as_ref()))?;
+        let told = reports::of_conversion(py, &report, found.as_ref())?;
         Ok((self.made(model), told))
     }
 

@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use gradus::Error;
 use gradus::text::escaped;
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{DOCTYPE, Markup, html};
 
 use crate::Summary;
-use crate::page::{STYLE, grouped, source};
+use crate::page::{STYLE, grouped, head, source};
 
 /// A model in the index.
 #[derive(Clone, Debug)]
@@ -34,16 +34,7 @@ pub fn index(rows: &[IndexRow]) -> String {
     let markup = html! {
         (DOCTYPE)
         html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(policy);
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                meta name="generator" content=(concat!("gradus ", env!("CARGO_PKG_VERSION")));
-                link rel="icon" href="data:,";
-                title { "Gradus report: " (grouped(rows.len())) " models" }
-                style { (PreEscaped(STYLE)) }
-            }
+            (head(&policy, &format!("Gradus report: {} models", grouped(rows.len()))))
             body {
                 header {
                     p.brand { "Gradus report" }

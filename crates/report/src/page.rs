@@ -36,6 +36,22 @@ const SCRIPTS: [&str; 4] = [
 /// Maximum number of remarks of a kind that are listed.
 pub(crate) const MAX_REMARKS: usize = 200;
 
+/// The head of a page: the policy of its content, and its title.
+pub(crate) fn head(policy: &str, title: &str) -> Markup {
+    html! {
+        head {
+            meta charset="utf-8";
+            meta http-equiv="Content-Security-Policy" content=(policy);
+            meta name="viewport" content="width=device-width, initial-scale=1";
+            meta name="color-scheme" content="light dark";
+            meta name="generator" content=(concat!("gradus ", env!("CARGO_PKG_VERSION")));
+            link rel="icon" href="data:,";
+            title { (title) }
+            style { (PreEscaped(STYLE)) }
+        }
+    }
+}
+
 /// The whole page.
 pub(crate) fn page(
     model: &Model,
@@ -55,16 +71,7 @@ pub(crate) fn page(
     let markup = html! {
         (DOCTYPE)
         html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(policy);
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                meta name="generator" content=(concat!("gradus ", env!("CARGO_PKG_VERSION")));
-                link rel="icon" href="data:,";
-                title { (short) " – Gradus report" }
-                style { (PreEscaped(STYLE)) }
-            }
+            (head(&policy, &format!("{short} – Gradus report")))
             body {
                 a.skip href="#main" { "Skip to the report" }
                 header {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
 
-use super::sizes::{LimitArgs, ShapeArgs};
+use super::sizes::{KeepNamesArg, LimitArgs, ShapeArgs};
 
 /// Edit a model: cut a part out, add outputs, rename, change sizes, set inputs.
 ///
@@ -25,10 +25,8 @@ pub(crate) struct EditArgs {
     #[arg(short, long, value_name = "FILE|DIR")]
     pub(crate) output: PathBuf,
 
-    /// Copy files of constants next to an output with the names that the model gives them, not with
-    /// names that come from the output's.
-    #[arg(long)]
-    pub(crate) keep_names: bool,
+    #[command(flatten)]
+    pub(crate) names: KeepNamesArg,
 
     /// Keep the part from some values to others. Values before the colon become inputs, with their
     /// inferred types; those after it the outputs. An empty side is that of the model.

@@ -10,7 +10,7 @@ use gradus::prove::UpTo;
 
 use super::dims::DialectArg;
 use super::names::{Named, any, operator_names};
-use super::sizes::{LimitArgs, ShapeArgs, SizeArgs};
+use super::sizes::{KeepNamesArg, LimitArgs, ShapeArgs, SizeArgs};
 
 /// How several models are gone through.
 #[derive(Debug, ClapArgs)]
@@ -83,10 +83,8 @@ pub(crate) struct Infer {
     #[arg(short, long, value_name = "FILE|DIR")]
     pub(crate) output: Option<PathBuf>,
 
-    /// Copy files of constants next to an output with the names that the model gives them, not with
-    /// names that come from the output's.
-    #[arg(long, requires = "output")]
-    pub(crate) keep_names: bool,
+    #[command(flatten)]
+    pub(crate) names: KeepNamesArg,
 
     /// Write a function that checks the sizes of the inputs, and returns the shapes and bytes of
     /// the outputs and the peak of memory (docs/contracts.md).

@@ -8,7 +8,7 @@ use gradus::fold::Level;
 
 use super::models::FleetArgs;
 use super::names::{Named, level, levels};
-use super::sizes::{LimitArgs, SizeArgs};
+use super::sizes::{KeepNamesArg, LimitArgs, SizeArgs};
 
 /// The standard to convert to.
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -63,10 +63,8 @@ pub(crate) struct FoldArgs {
     #[arg(short, long, value_name = "FILE|DIR", required_unless_present = "list_rules")]
     pub(crate) output: Option<PathBuf>,
 
-    /// Copy files of constants next to an output with the names that the model gives them, not with
-    /// names that come from the output's.
-    #[arg(long, requires = "output")]
-    pub(crate) keep_names: bool,
+    #[command(flatten)]
+    pub(crate) names: KeepNamesArg,
 
     /// The rules to apply: of shape arithmetic alone, those that keep every bit, or also those that
     /// may change the last bits of floats.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, ValueEnum};
 use gradus::{RunOptions, Sums, profiles};
 
-use super::sizes::{AssumeArgs, LimitArgs, SetArgs};
+use super::sizes::{AssumeArgs, InputArgs, LimitArgs};
 
 /// Run a model and print its outputs, or save them.
 #[derive(Debug, ClapArgs)]
@@ -46,16 +46,13 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) random_inputs: bool,
 
-    /// The shape of an input in place of the one that the model declares: numbers, names, or ? for
-    /// what is open.
-    #[arg(long = "input-shape", value_name = "NAME=DIM,…")]
-    pub(crate) input_shapes: Vec<String>,
-
-    #[command(flatten)]
-    pub(crate) set: SetArgs,
-
     /// A symbol in the shapes of inputs, and the number that it stands for in random inputs.
-    #[arg(long = "dim", value_name = "NAME=NUMBER", requires = "random_inputs")]
+    #[arg(
+        long = "dim",
+        value_name = "NAME=NUMBER",
+        requires = "random_inputs",
+        help_heading = "Sizes of inputs"
+    )]
     pub(crate) dims: Vec<String>,
 
     /// Print the time and the memory of each node, the slowest first, after the outputs.
@@ -87,6 +84,9 @@ pub(crate) struct RunArgs {
     /// Print JSON (docs/json.md).
     #[arg(long)]
     pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) given: InputArgs,
 
     #[command(flatten)]
     pub(crate) assume: AssumeArgs,

@@ -1,4 +1,4 @@
-//! Arguments about sizes of inputs and about limits, which many commands share.
+//! Arguments about sizes of inputs, limits and files next to an output, which many commands share.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -22,19 +22,19 @@ pub(crate) struct ShapeArgs {
     #[command(flatten)]
     pub(crate) dims: DimArgs,
 
+    #[command(flatten)]
+    pub(crate) inputs: InputArgs,
+}
+
+/// Inputs that have other shapes than the model declares, or are constants.
+#[derive(Clone, Debug, ClapArgs)]
+#[command(next_help_heading = "Sizes of inputs")]
+pub(crate) struct InputArgs {
     /// The shape of an input in place of the one that the model declares: numbers, names, or ? for
     /// what is open.
     #[arg(long = "input-shape", value_name = "NAME=DIM,…")]
     pub(crate) input_shapes: Vec<String>,
 
-    #[command(flatten)]
-    pub(crate) set: SetArgs,
-}
-
-/// Inputs that are constants.
-#[derive(Clone, Debug, ClapArgs)]
-#[command(next_help_heading = "Sizes of inputs")]
-pub(crate) struct SetArgs {
     /// A constant in the place of an input: NAME=VALUE or NAME=FILE, as `gradus run` takes an
     /// input. The model is then one that was written with it, also where it is saved.
     #[arg(long = "set", value_name = "NAME=VALUE|FILE")]
@@ -72,6 +72,15 @@ pub(crate) struct AssumeArgs {
     /// Assume that each size of an input is at least 1.
     #[arg(long)]
     pub(crate) nonempty: bool,
+}
+
+/// Names of files next to an output.
+#[derive(Clone, Copy, Debug, ClapArgs)]
+pub(crate) struct KeepNamesArg {
+    /// Copy files of constants next to an output with the names that the model gives them, not with
+    /// names that come from the output's.
+    #[arg(long, requires = "output")]
+    pub(crate) keep_names: bool,
 }
 
 /// Limits on the memory and time that a model may take.

@@ -154,7 +154,7 @@ impl args::CheckArgs {
             options.proof = Duration::ZERO;
         }
         options.sizes.dims = given::dims(&self.shapes.dims)?;
-        options.sizes.inputs = given::shapes(&self.shapes.input_shapes)?;
+        options.sizes.inputs = given::shapes(&self.shapes.inputs.input_shapes)?;
         let values = given::values(before, &self.inputs, self.seed, &self.limits.limits())?;
         options.sizes.inputs.extend(values);
         Ok(options)
@@ -164,7 +164,7 @@ impl args::CheckArgs {
 /// Compares two models, and returns true if they are the same.
 fn compare(args: &args::CheckArgs) -> Result<bool, Failure> {
     let models = [args.limits.open(&args.before)?, args.limits.open(args.second())?];
-    let [before, after] = given::set_both(models, &args.shapes.set)?;
+    let [before, after] = given::set_both(models, &args.shapes.inputs)?;
     let check = before.check(&after, &args.options(&before)?);
     let check = check.map_err(|error| error.in_file(args.before.display()))?;
     let same = args.accepts(&check.outputs);
@@ -180,7 +180,7 @@ fn compare(args: &args::CheckArgs) -> Result<bool, Failure> {
 fn compare_in(args: &args::CheckArgs, runtime: FindRuntime) -> Result<bool, Failure> {
     let (before, after) = (args.limits.open(&args.before)?, args.limits.open(args.second())?);
     let mut options = args.options(&before)?;
-    let before = given::set_in_runtime(&before, &after, &args.shapes.set, &mut options.sizes.inputs)?;
+    let before = given::set_in_runtime(&before, &after, &args.shapes.inputs, &mut options.sizes.inputs)?;
     let mut checks: Vec<(_, _, Option<SavedCase>)> = Vec::with_capacity(args.with.len());
     for name in args.with.iter().flatten() {
         let runtime = match name.strip_prefix(CommandRuntime::PREFIX) {

@@ -127,7 +127,7 @@ fn one(
     } else {
         output.to_owned()
     };
-    let model = given::set(&args.limits.open(path)?, &args.sizes.shapes.set)?;
+    let model = given::set(&args.limits.open(path)?, &args.sizes.shapes.inputs)?;
     let files = OutputFiles { path, output: &output, from: model.source().standard, to };
     let begin = Instant::now();
     let converted = model.convert(to, options).map_err(|error| error.in_file(path.display()))?;

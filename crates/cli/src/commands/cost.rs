@@ -119,7 +119,7 @@ fn one(
     sweep: Option<&Sweep>,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let model = given::set(&args.limits.open(path)?, &args.sizes.shapes.set)?;
+    let model = given::set(&args.limits.open(path)?, &args.sizes.shapes.inputs)?;
     if args.models.len() > 1 && !args.json {
         writeln!(out, "{}", output::path(path))?;
     }

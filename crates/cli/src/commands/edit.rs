@@ -31,7 +31,7 @@ struct EditedJson<'a> {
 /// Runs `gradus edit`.
 pub(crate) fn edit(args: &args::EditArgs) -> Result<(), Failure> {
     let path = &*args.model;
-    let model = args.limits.open(path)?.keep_names(args.keep_names);
+    let model = args.limits.open(path)?.keep_names(args.names.keep_names);
     let to = destination(&args.output, path, model.source().standard)?;
     let edited = edited(args, &model).map_err(|failure| failure.in_file(path))?;
     if edited.notes().is_empty() {
@@ -95,7 +95,7 @@ fn edited(args: &args::EditArgs, model: &Model) -> Result<Edited, Failure> {
         let (old, new) = pair("--rename-dim", text, "OLD=NEW")?;
         editor.apply(&Edit::RenameDim { old, new })?;
     }
-    for (index, text) in (0..).zip(&args.shapes.set.set) {
+    for (index, text) in (0..).zip(&args.shapes.inputs.set) {
         let (input, value) = value(&editor, "--set", text, index)?;
         editor.apply(&Edit::Set { input, value })?;
     }
@@ -137,7 +137,7 @@ fn edited(args: &args::EditArgs, model: &Model) -> Result<Edited, Failure> {
 
 /// Applies `--input-shape`, `--dynamic` and `--dim`.
 fn sizes(args: &args::EditArgs, editor: &mut Editor) -> Result<(), Failure> {
-    let mut shapes: Vec<_> = given::shapes(&args.shapes.input_shapes)?.into_iter().collect();
+    let mut shapes: Vec<_> = given::shapes(&args.shapes.inputs.input_shapes)?.into_iter().collect();
     shapes.sort_by(|(a, _), (b, _)| a.cmp(b));
     for (input, of) in shapes {
         if let InputFact::Type(Type::Tensor(_, Some(sizes))) = of {

@@ -198,8 +198,8 @@ fn one(
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     let path = &*of.path;
-    let model = args.limits.open(path)?.keep_names(args.keep_names);
-    let model = given::set(&model, &args.sizes.shapes.set)?;
+    let model = args.limits.open(path)?.keep_names(args.names.keep_names);
+    let model = given::set(&model, &args.sizes.shapes.inputs)?;
     let to = &given::destination(output, of, model.source().standard)?;
     let begin = Instant::now();
     let folded = model.fold(options).map_err(|error| error.in_file(path.display()))?;

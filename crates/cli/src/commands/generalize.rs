@@ -16,13 +16,13 @@ struct GeneralizedJson<'a> {
     models: Vec<String>,
     output: String,
     bytes: u64,
-    changes: Vec<ChangeJson<'a>>,
+    changes: Vec<FormulaJson<'a>>,
     conditions: &'a [String],
     checks: &'a [String],
 }
 
 #[derive(Serialize)]
-struct ChangeJson<'a> {
+struct FormulaJson<'a> {
     node: &'a str,
     input: usize,
     before: &'a str,
@@ -54,7 +54,7 @@ pub(crate) fn generalize(args: &args::GeneralizeArgs) -> Result<(), Failure> {
 }
 
 fn json(models: Vec<String>, output: String, bytes: u64, made: &Dynamic) -> GeneralizedJson<'_> {
-    let change = made.changes.iter().map(|change| ChangeJson {
+    let change = made.changes.iter().map(|change| FormulaJson {
         node: &change.node,
         input: change.input,
         before: &change.before,

@@ -12,7 +12,7 @@ use gradus::{Error, Kind, Limits, Model, Result, Value};
 
 use super::fleet::FleetModel;
 use super::{run, run_inputs};
-use crate::args::{AssumeArgs, DimArgs, SetArgs, SizeArgs};
+use crate::args::{AssumeArgs, DimArgs, InputArgs, SizeArgs};
 use crate::diagnostics::Failure;
 
 fn usage(message: String) -> Error {
@@ -69,7 +69,7 @@ pub(super) fn in_folder(to: &Path, name: &Path) -> Result<PathBuf> {
 pub(super) fn sizes(given: &SizeArgs) -> Result<Sizes> {
     Ok(Sizes {
         dims: dims(&given.shapes.dims)?,
-        inputs: shapes(&given.shapes.input_shapes)?,
+        inputs: shapes(&given.shapes.inputs.input_shapes)?,
         assume: assumptions(&given.assume)?,
     })
 }
@@ -94,12 +94,12 @@ pub(super) fn values(
 }
 
 /// The model with constants in the place of inputs, from `NAME=VALUE`.
-pub(super) fn set(model: &Model, given: &SetArgs) -> Result<Model, Failure> {
+pub(super) fn set(model: &Model, given: &InputArgs) -> Result<Model, Failure> {
     Ok(model.with_inputs_set(set_values(model, given, |_| true)?)?)
 }
 
 /// Two models with constants in the place of inputs that either of them has.
-pub(super) fn set_both([first, second]: [Model; 2], given: &SetArgs) -> Result<[Model; 2], Failure> {
+pub(super) fn set_both([first, second]: [Model; 2], given: &InputArgs) -> Result<[Model; 2], Failure> {
     // An input that neither has is an error of the first.
     let of_first = set_values(&first, given, |name| has(&first, name) || !has(&second, name))?;
     let of_second = set_values(&second, given, |name| has(&second, name))?;
@@ -111,7 +111,7 @@ pub(super) fn set_both([first, second]: [Model; 2], given: &SetArgs) -> Result<[
 pub(super) fn set_in_runtime(
     first: &Model,
     second: &Model,
-    given: &SetArgs,
+    given: &InputArgs,
     inputs: &mut HashMap<String, InputFact>,
 ) -> Result<Model, Failure> {
     let values = set_values(second, given, |name| has(second, name))?;
@@ -132,7 +132,7 @@ fn has(model: &Model, input: &str) -> bool {
 /// The values of `--set` for the inputs that are chosen by name.
 fn set_values<'a>(
     model: &Model,
-    given: &'a SetArgs,
+    given: &'a InputArgs,
     is_chosen: impl Fn(&str) -> bool,
 ) -> Result<Vec<(&'a str, Value)>, Failure> {
     let (limits, mut values) = (model.limits(), Vec::new());

@@ -15,7 +15,7 @@ pub(crate) fn graph(args: &args::GraphArgs) -> Result<(), Failure> {
         Diagram::Mermaid => DiagramFormat::Mermaid,
         Diagram::Svg => DiagramFormat::Svg,
     };
-    let model = given::set(&args.limits.open(&args.model)?, &args.sizes.shapes.set)?;
+    let model = given::set(&args.limits.open(&args.model)?, &args.sizes.shapes.inputs)?;
     let drawn = diagram(&model, &options, format, args.depth);
     output::print(drawn.map_err(|error| error.in_file(args.model.display()))?.as_bytes())
 }

@@ -119,7 +119,7 @@ fn one(
     options: &InferOptions,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let model = given::set(&args.models.limits.open(path)?, &args.models.sizes.shapes.set)?;
+    let model = given::set(&args.models.limits.open(path)?, &args.models.sizes.shapes.inputs)?;
     let found = model.portability(options).map_err(|error| error.in_file(path.display()))?;
     if args.json {
         output::write_json(out, &portability_json(path.display().to_string(), &found)?)?;

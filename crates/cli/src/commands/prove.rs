@@ -9,7 +9,7 @@ use gradus::files::{NewFiles, cannot_write};
 use gradus::prove::{Proof, ProveOptions, Proved, Side, Unproved, UpTo, Verdict};
 use serde::Serialize;
 
-use super::proved::{OutputJson, outputs};
+use super::proved::{ProvedOutputJson, outputs};
 use super::{given, run};
 use crate::args;
 use crate::diagnostics::Failure;
@@ -22,7 +22,7 @@ struct ProveJson<'a> {
     verdict: &'static str,
     /// The difference that proved outputs may have.
     up_to: &'static str,
-    outputs: Vec<OutputJson<'a>>,
+    outputs: Vec<ProvedOutputJson<'a>>,
     unmatched: &'a [String],
     own_inputs: Vec<OwnInputJson<'a>>,
     assumptions: &'a [String],
@@ -77,7 +77,7 @@ struct FileJson {
 /// Runs `gradus prove`.
 pub(crate) fn prove(args: &args::ProveArgs) -> Result<(), Failure> {
     let models = [args.limits.open(&args.first)?, args.limits.open(&args.second)?];
-    let [first, second] = given::set_both(models, &args.sizes.shapes.set)?;
+    let [first, second] = given::set_both(models, &args.sizes.shapes.inputs)?;
     let mut options = ProveOptions::default();
     options.sizes = given::sizes(&args.sizes)?;
     (options.seed, options.time) = (args.seed, Duration::from_secs(args.seconds));

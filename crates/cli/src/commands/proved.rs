@@ -10,20 +10,20 @@ use crate::output::{self, escaped};
 pub(super) struct ProofJson<'a> {
     /// The difference that proved outputs may have.
     up_to: &'static str,
-    outputs: Vec<OutputJson<'a>>,
+    outputs: Vec<ProvedOutputJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'a str>,
 }
 
 #[derive(Serialize)]
-pub(super) struct OutputJson<'a> {
+pub(super) struct ProvedOutputJson<'a> {
     name: &'a str,
     proved: bool,
 }
 
 /// Outputs, and whether they are proved.
-pub(super) fn outputs(outputs: &[(String, bool)]) -> Vec<OutputJson<'_>> {
-    outputs.iter().map(|(name, proved)| OutputJson { name, proved: *proved }).collect()
+pub(super) fn outputs(outputs: &[(String, bool)]) -> Vec<ProvedOutputJson<'_>> {
+    outputs.iter().map(|(name, proved)| ProvedOutputJson { name, proved: *proved }).collect()
 }
 
 impl<'a> ProofJson<'a> {

@@ -142,7 +142,7 @@ fn one(
     out: &mut dyn Write,
 ) -> Result<Summary, Failure> {
     let path = &*of.path;
-    let set = &args.sizes.shapes.set;
+    let set = &args.sizes.shapes.inputs;
     let (model, other) = match &args.compare {
         None => (given::set(&args.limits.open(path)?, set)?, None),
         Some(other) => {

@@ -24,8 +24,8 @@ use crate::{json, literal, output};
 pub(crate) fn run(args: &args::RunArgs) -> Result<(), Failure> {
     let options = args.options();
     let limits = args.limits.limits();
-    let model = given::set(&args.limits.open(&args.model)?, &args.set)?;
-    let model = given::reshaped(&model, &args.input_shapes)?;
+    let model = given::set(&args.limits.open(&args.model)?, &args.given)?;
+    let model = given::reshaped(&model, &args.given.input_shapes)?;
     let mut inputs = HashMap::new();
     for (input, index) in args.inputs.iter().zip(0..) {
         read_input(&model, input, run_inputs::stream(args.seed, index), &limits, &mut inputs)?;

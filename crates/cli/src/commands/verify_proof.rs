@@ -31,7 +31,7 @@ struct LawJson {
 /// Runs `gradus verify-proof`.
 pub(crate) fn verify_proof(args: &args::VerifyProofArgs) -> Result<(), Failure> {
     let models = [args.limits.open(&args.first)?, args.limits.open(&args.second)?];
-    let [first, second] = given::set_both(models, &args.sizes.shapes.set)?;
+    let [first, second] = given::set_both(models, &args.sizes.shapes.inputs)?;
     let mut options = ProveOptions::default();
     options.sizes = given::sizes(&args.sizes)?;
     (options.limits, options.up_to) = (Some(args.limits.limits()), args.up_to.into());

@@ -13,22 +13,10 @@ use super::scope::{ConversionState, SourceGraph};
 use super::writer::{GraphWriter, NONE, NewValue};
 use crate::attributes::{self, Attributes};
 use crate::fact::{Fact, TensorFact};
-use crate::lowering::Lower;
+use crate::lowering::LONGEST;
 use crate::normalize::{Form, former_inputs};
 use crate::operators::indices::integers_of;
 use crate::operators::{errors, reshape};
-
-/// Writes what a node becomes; gives the values that are its outputs.
-pub type ConvertRule = fn(&mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>>;
-
-/// The function that writes what a node becomes.
-#[derive(Clone, Copy, Debug)]
-pub enum Writer {
-    /// Operators of OpenVINO, and operators of ONNX that have graphs.
-    Context(ConvertRule),
-    /// A graph of operators of ONNX.
-    Graph(Lower),
-}
 
 /// Integers that a node may be given.
 pub enum GivenIntegers {
@@ -62,10 +50,6 @@ pub struct ConvertContext<'c, 'm> {
     /// Inputs that the node has as attributes, and facts about them.
     former: SmallVec<[(usize, Tensor, Fact); 1]>,
 }
-
-/// Maximum number of elements of a list that decides axes, or that is written since a size is
-/// known.
-pub const LONGEST: usize = 1 << 20;
 
 /// Facts about the node.
 impl<'c, 'm> ConvertContext<'c, 'm> {

@@ -6,6 +6,7 @@ use gradus_core::graph::{Attribute, Content, Node, OperatorId, Slots, Standard};
 use gradus_core::{DType, Result};
 use gradus_formats::onnx::{NEWEST_OPSET, dtype_of};
 
+use super::columns::{OlderForm, OlderWriter};
 use super::lowered;
 use super::node::ConvertContext;
 use super::report::not_known;
@@ -13,12 +14,6 @@ use super::writer::{GraphWriter, NONE, NewValue};
 use crate::fact::{Fact, TensorFact};
 use crate::lowering::{self, Goal, Known, Lower, Wanted};
 use crate::operators::{Row, errors, registry};
-
-/// Writes other operators where the operator set lacks something that a node needs.
-pub type Instead = fn(&mut ConvertContext<'_, '_>) -> Result<Option<Vec<NewValue>>>;
-
-/// Returns true if an attribute changes nothing of what a node computes.
-pub type Idle = fn(&ConvertContext<'_, '_>, &str, &Content) -> Result<bool>;
 
 /// An operator that is written: its inputs and attributes in its newest form.
 pub struct New<'a> {
@@ -52,28 +47,6 @@ impl New<'_> {
         self.inputs.get(index).copied().filter(|&input| input != NONE)
     }
 }
-
-/// How an operator is written in operator sets that lack it as it is now.
-#[derive(Clone, Copy, Debug)]
-pub struct OlderForm {
-    /// The first operator set that has it.
-    pub since: i64,
-    /// True if other operators are written for each of its nodes, and round floats in several
-    /// steps.
-    pub is_whole: bool,
-    pub write: OlderWriter,
-}
-
-/// The function that writes the other operators.
-#[derive(Clone, Copy, Debug)]
-pub enum OlderWriter {
-    Graph(Lower),
-    /// The rule writes operators of OpenVINO too.
-    Context(OlderRule),
-}
-
-/// Writes what an operator becomes in an older operator set.
-pub type OlderRule = fn(&mut ConvertContext<'_, '_>, &New<'_>) -> Result<Vec<NewValue>>;
 
 fn older_of(target: &GraphWriter, operator: &str) -> Option<(&'static Row, OlderForm)> {
     let row = registry::row(Standard::Onnx, "", operator).filter(|_| target.standard == Standard::Onnx)?;

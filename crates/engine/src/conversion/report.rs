@@ -6,7 +6,7 @@ use std::fmt;
 use foldhash::{HashMap, HashSet};
 use gradus_core::{Error, Kind};
 
-/// How a converted node is to the one that it stands for.
+/// The relation of the results of a converted node to those of its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Exactness {
     /// The same bits by the texts of both standards, for every input that the source standard

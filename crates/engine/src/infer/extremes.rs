@@ -97,7 +97,7 @@ impl<'m> InferContext<'_, 'm> {
         let mut guards = Vec::new();
         for &dim in dims {
             let symbols = self.symbols();
-            // Beside a dimension of 0, a multiple of it wants nothing.
+            // A multiple of a dimension of 0 requires nothing more.
             if symbols.at_least(dim, 1) || symbols.divides(dim, least) {
                 continue;
             }

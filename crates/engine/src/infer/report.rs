@@ -36,7 +36,7 @@ impl Inference {
         }
     }
 
-    /// How much of a shape is known.
+    /// The part of a shape that is known.
     pub fn completeness(&self, fact: &Fact) -> Completeness {
         match fact {
             Fact::Tensor(TensorFact { dims: Some(dims), .. }) => {
@@ -172,7 +172,7 @@ impl Inference {
     }
 }
 
-/// How much of a shape is known.
+/// The part of a shape that is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Completeness {
     /// Numbers and expressions of what the inputs are.

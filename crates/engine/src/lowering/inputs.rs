@@ -9,13 +9,16 @@ use gradus_core::{DType, Error, Kind, Limits, Result, Tensor};
 use super::{KnownDims, LoweredValue, Lowering, along, axis as axis_of};
 use crate::conversion::Exactness;
 use crate::conversion::caveats;
-use crate::conversion::node::LONGEST;
 use crate::conversion::report::cannot;
 use crate::dim::Dim;
 use crate::normalize::Form;
 use crate::operators::errors;
 use crate::operators::indices::integers_of;
 use crate::schema::{Signature, in_set, onnx_versions};
+
+/// Maximum number of elements of a list that decides axes, or that is written since a size is
+/// known.
+pub const LONGEST: usize = 1 << 20;
 
 /// The operator set that the graph is written for. Operators are written in their newest form, and
 /// brought into that of the set later.

@@ -26,6 +26,7 @@ use crate::normalize::Form;
 use crate::operators::errors;
 use crate::operators::{Row, registry};
 
+pub use inputs::LONGEST;
 pub use run::{build, converted, infer};
 pub use values::{along, axis, flag, int, wide, word};
 

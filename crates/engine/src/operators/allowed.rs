@@ -30,7 +30,7 @@ pub enum Allowed {
 /// result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Terms {
-    /// None is larger.
+    /// No term is larger than the result.
     Result,
     /// Constants near one: `1 - exp(x)`.
     One,
@@ -53,7 +53,7 @@ impl Magnitudes {
     /// Inputs that are all factors, or terms that are added.
     pub const OF_INPUTS: Magnitudes = Magnitudes { steps: 2, subtracted: None, kept: &[] };
 
-    /// These magnitudes with more roundings.
+    /// [`Magnitudes::OF_INPUTS`] with another number of roundings.
     pub const fn steps(steps: u32) -> Magnitudes {
         Magnitudes { steps, ..Magnitudes::OF_INPUTS }
     }

@@ -106,7 +106,7 @@ impl<const N: usize> Strided<N> {
         self.fill_lines(out, limits, &write)
     }
 
-    /// As [`Strided::fill`], compiled once for all functions.
+    /// Does what [`Strided::fill`] does, compiled once for all functions.
     fn fill_lines<T: Send>(&self, out: &mut [T], limits: &Limits, write: WriteLine<'_, T, N>) -> Result<()> {
         let part = |(): &mut (), (part, mut out): (usize, &mut [T])| {
             limits.check()?;

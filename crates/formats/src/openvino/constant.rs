@@ -27,7 +27,7 @@ use crate::files::Files;
 
 /// Location of a constant's elements, as a `Const` layer states it.
 #[derive(Debug)]
-pub(super) struct Placed {
+pub(super) struct StoredElements {
     pub(super) name: String,
     pub(super) dtype: DType,
     pub(super) shape: Shape,
@@ -40,7 +40,7 @@ pub(super) struct Placed {
 ///
 /// # Errors
 /// [`Kind::Syntax`] if type and shape take another number of bytes than stated.
-pub(super) fn constant(placed: Placed, bin: &str, files: &Arc<dyn Files>) -> Result<Constant> {
+pub(super) fn constant(placed: StoredElements, bin: &str, files: &Arc<dyn Files>) -> Result<Constant> {
     let (dtype, shape) = (placed.dtype, placed.shape.clone());
     let wanted = stored_len(dtype, &shape);
     let empty = wanted == 0 && placed.size == 1;
@@ -70,14 +70,14 @@ fn stored_len(dtype: DType, shape: &Shape) -> u128 {
 
 #[derive(Debug)]
 struct InBin {
-    placed: Placed,
+    placed: StoredElements,
     bin: String,
     files: Arc<dyn Files>,
 }
 
 impl Stored for InBin {
     fn load(&self) -> Result<Tensor> {
-        let Placed { name, dtype, shape, offset, size, position } = &self.placed;
+        let StoredElements { name, dtype, shape, offset, size, position } = &self.placed;
         if shape.is_empty() {
             return Tensor::zeros(*dtype, shape.clone());
         }

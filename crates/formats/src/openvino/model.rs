@@ -13,7 +13,7 @@ use gradus_core::{DType, Error, Kind, Limits, Result, Shape};
 use roxmltree::{Document, ParsingOptions};
 
 use super::body;
-use super::constant::{Placed, constant};
+use super::constant::{StoredElements, constant};
 use super::names::{LayerNames, list_of_names};
 use super::shape::{size, tensor_type};
 use crate::files::Files;
@@ -322,7 +322,7 @@ impl IrReader<'_> {
         }
     }
 
-    fn placed(&mut self, layer: XmlNode<'_>) -> Result<Placed> {
+    fn placed(&mut self, layer: XmlNode<'_>) -> Result<StoredElements> {
         let data =
             child(layer, "data").ok_or_else(|| at(layer, Kind::Syntax, "a Const has no <data>".into()))?;
         let (element_type, shape) = (attribute(data, "element_type")?, attribute(data, "shape")?);
@@ -333,7 +333,7 @@ impl IrReader<'_> {
         let dims = declared.as_ref().and_then(Type::known_dims);
         let dims = dims
             .ok_or_else(|| at(data, Kind::Syntax, format!("\"{shape}\" is not the shape of a constant")))?;
-        let placed = Placed {
+        let placed = StoredElements {
             name: layer.attribute("name").unwrap_or_default().to_owned(),
             dtype,
             shape: Shape::new(dims)?,

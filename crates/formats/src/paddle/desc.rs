@@ -13,17 +13,15 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use gradus_core::convert::{i64_of, product, u64_of, usize_of_i64};
-use gradus_core::graph::{
-    Attribute, Builder, Content, DeclaredDim, Model, Node, OperatorId, Origin, Slots, Standard, Type,
-};
+use gradus_core::graph::{Attribute, Builder, Content, DeclaredDim, Model, Node, Origin, Standard, Type};
 use gradus_core::{Error, Kind, Limits, Result, Shape, Tensor};
 
-use super::OPERATORS;
 use super::choices::Choices;
 use super::fields::{block_desc, op_desc, op_desc_var, program_desc, var_type_type as code, version};
 use super::names::{MISDECLARED, renamed};
 use super::parameters::{WantedParameter, constants};
 use super::types::dtype_of;
+use super::{OPERATORS, node};
 use crate::files::Files;
 use crate::wire::ByteSpan;
 use parts::{Variable, read_attribute};
@@ -498,22 +496,7 @@ impl<'a> DescReader<'a, '_> {
         attributes: Vec<Attribute>,
     ) -> Result<()> {
         self.charge(span, size_of::<Node>())?;
-        let node = Node {
-            name: "".into(),
-            operator: OperatorId {
-                domain: scope.builder.intern(domain),
-                name: scope.builder.intern(operator),
-                overload: scope.builder.intern(""),
-            },
-            version: Some(OPERATORS),
-            inputs: inputs
-                .iter()
-                .map(|key| key.as_ref().map(|key| scope.builder.reference(key)))
-                .collect::<Slots>(),
-            outputs: Slots::new(),
-            attributes,
-            position: Some(span.position()),
-        };
+        let node = node(&mut scope.builder, (domain, operator), inputs, attributes, span.position());
         let keys: Vec<_> = outputs
             .iter()
             .map(|name| {

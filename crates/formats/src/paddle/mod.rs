@@ -27,9 +27,35 @@ mod parameters;
 mod pir;
 mod types;
 
+use gradus_core::error::Position;
+use gradus_core::graph::{Attribute, Builder, Node, OperatorId, Slots};
+
 pub use desc::read_desc;
 pub use json::NEWEST_VERSION;
 pub use pir::read_program;
 
 /// The version of Paddle whose operators the nodes name.
 pub const OPERATORS: i64 = 3;
+
+/// A node of an operator, before it has outputs. Inputs are keys of the builder.
+fn node(
+    builder: &mut Builder,
+    (domain, name): (&str, &str),
+    inputs: &[Option<String>],
+    attributes: Vec<Attribute>,
+    position: Position,
+) -> Node {
+    Node {
+        name: "".into(),
+        operator: OperatorId {
+            domain: builder.intern(domain),
+            name: builder.intern(name),
+            overload: builder.intern(""),
+        },
+        version: Some(OPERATORS),
+        inputs: inputs.iter().map(|key| key.as_ref().map(|key| builder.reference(key))).collect(),
+        outputs: Slots::new(),
+        attributes,
+        position: Some(position),
+    }
+}

@@ -1,20 +1,22 @@
 //! PIR: regions of blocks of operations, as JSON.
 
+mod states;
+
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use gradus_core::convert::product;
 use gradus_core::error::Position;
-use gradus_core::graph::{
-    Attribute, Builder, Content, Graph, Model, Node, OperatorId, Origin, Slots, Standard, Type,
-};
+use gradus_core::graph::{Attribute, Builder, Content, Graph, Model, Node, Origin, Standard, Type};
 use gradus_core::{Error, Kind, Limits, Result, Shape};
+
+use states::written_input;
 
 use super::json::{Block, Document, JsonOperation, JsonOutput, JsonRegion, JsonText, NEWEST_VERSION, Raw};
 use super::names::MISDECLARED;
 use super::parameters::{WantedParameter, constants};
 use super::types::TypedValue;
-use super::{OPERATORS, attribute, types};
+use super::{OPERATORS, attribute, node, types};
 use crate::files::Files;
 
 /// Inputs that stand for attributes, by operator: counted from the last, so that lists before them
@@ -249,22 +251,8 @@ impl<'a> PirReader<'a, '_> {
             _ => keys.len(),
         };
         keys.iter_mut().skip(believed).for_each(|(_, declared)| *declared = None);
-        let node = Node {
-            name: "".into(),
-            operator: OperatorId {
-                domain: scope.builder.intern(if matches!(dialect, "pd_op" | "cf") { "" } else { dialect }),
-                name: scope.builder.intern(name),
-                overload: scope.builder.intern(""),
-            },
-            version: Some(OPERATORS),
-            inputs: inputs
-                .iter()
-                .map(|key| key.as_ref().map(|key| scope.builder.reference(key)))
-                .collect::<Slots>(),
-            outputs: Slots::new(),
-            attributes,
-            position: Some(position),
-        };
+        let domain = if matches!(dialect, "pd_op" | "cf") { "" } else { dialect };
+        let node = node(&mut scope.builder, (domain, name), &inputs, attributes, position);
         self.note_numbers(&node, &keys);
         let fetched = (dialect, name) == ("pd_op", "fetch");
         let column = fetched.then(|| int_of(&node, "col").unwrap_or(0));
@@ -283,80 +271,6 @@ impl<'a> PirReader<'a, '_> {
             scope.fetched.push((column, key.clone()));
         }
         Ok(None)
-    }
-
-    /// The value, which operations may write into, that a value of PIR stands for.
-    fn array(&self, id: i64) -> i64 {
-        self.arrays.get(&id).copied().unwrap_or(id)
-    }
-
-    /// The key of the present state of a value.
-    fn state(&self, array: i64) -> String {
-        let keys = self.values.get(&array).and_then(|keys| keys.first());
-        keys.cloned().unwrap_or_else(|| key(array))
-    }
-
-    /// A key for the next state of a value.
-    fn next_state(&mut self, array: i64) -> String {
-        self.states += 1;
-        let key = format!("{}#{}", key(array), self.states);
-        self.values.insert(array, vec![key.clone()]);
-        key
-    }
-
-    /// Notes what an operation writes into, and adds to the keys of its outputs those of the
-    /// states that it writes.
-    fn note_states(
-        &mut self,
-        name: &str,
-        inputs: &[Option<String>],
-        outputs: &[JsonOutput<'a>],
-        written: &[i64],
-        keys: &mut Vec<(String, Option<Type>)>,
-    ) {
-        match (name, inputs, written, keys.first_mut()) {
-            ("array_length", [Some(array)], ..) => {
-                self.lengths.extend(keys.first().map(|(key, _)| (key.clone(), array.clone())));
-            }
-            (_, _, &[array], Some(first)) if written_input(name).is_some() => {
-                // The first output is what is written into.
-                self.arrays.extend(outputs.first().map(|output| (output.id, array)));
-                first.0 = self.next_state(array);
-            }
-            ("if" | "while", ..) => {
-                keys.extend(written.iter().map(|&array| (self.next_state(array), None)));
-            }
-            _ => {}
-        }
-    }
-
-    /// The values around these regions that operations within them write into, in order.
-    fn written(&self, regions: &[Raw<'a>], depth: usize) -> Result<Vec<i64>> {
-        let (mut all, mut within) = (Vec::new(), HashSet::new());
-        let mut open: Vec<_> = regions.iter().map(|&region| (region, depth + 1)).collect();
-        while let Some((region, depth)) = open.pop() {
-            if depth > self.limits.max_depth {
-                break;
-            }
-            let block = self.block(region)?;
-            within.extend(block.args.iter().map(|argument| argument.id));
-            for raw in block.ops {
-                let operation: JsonOperation<'a> = self.text.read(raw, "an operation")?;
-                open.extend(operation.regions.iter().map(|&region| (region, depth + 1)));
-                let into = written_input(name_of(&operation.name).1);
-                all.extend(
-                    into.and_then(|input| operation.inputs.get(input)).map(|input| self.array(input.id)),
-                );
-                let outputs = operation.outputs.filter(|_| operation.name != "p");
-                let outputs: Vec<JsonOutput<'a>> =
-                    outputs.map_or(Ok(Vec::new()), |raw| self.text.read(raw, "a list of outputs"))?;
-                within.extend(outputs.iter().map(|output| output.id));
-            }
-        }
-        all.retain(|id| !within.contains(id));
-        all.sort_unstable();
-        all.dedup();
-        Ok(all)
     }
 
     /// The keys of what an operation reads, lists taken apart.
@@ -613,15 +527,6 @@ fn name_of(name: &str) -> (&str, &str) {
         other => other,
     };
     (dialect, name)
-}
-
-/// The input that an operation writes into.
-fn written_input(name: &str) -> Option<usize> {
-    match name {
-        "array_pop" | "array_write_" | "assign_value_" | "increment_" => Some(0),
-        "assign_out_" => Some(1),
-        _ => None,
-    }
 }
 
 /// The attribute that says the element type of an array, which operations leave undefined.

@@ -74,7 +74,7 @@ impl fmt::Display for SizeChoice {
 const MAX_NAMED: usize = 4;
 
 /// The open sizes of a run, in words: those of the choice, where the conditions of the model and
-/// those that are assumed left them so, and numbers otherwise.
+/// those that are assumed allow them, and numbers elsewhere.
 pub(crate) fn label(choice: &SizeChoice, open: &[(String, i64)]) -> String {
     let all = |is: &dyn Fn(i64) -> bool| open.iter().all(|(_, size)| is(*size));
     let first = open.first().map_or(0, |(_, size)| *size);

@@ -2,12 +2,13 @@
 
 use gradus_core::graph::{Node, Standard, ValueId};
 use gradus_core::{DType, Error, Kind, Result};
+use gradus_engine::conversion::Writer;
 
 use super::OLDEST_OPSET;
 use super::caveats;
 use super::decided;
 use super::lowered::{graph_of, of_function};
-use super::node::{ConvertContext, Writer};
+use super::node::ConvertContext;
 use super::opset::{foreign, same};
 use super::report::{Obstacle, cannot};
 use super::scope::{ConversionState, SourceGraph};

@@ -16,7 +16,7 @@ use super::writer::NewValue;
 use super::writer::downgrade::is_value;
 use crate::lowering::int;
 use crate::normalize::{Change, Form, Older};
-use crate::operators::generate::lowered::is_false;
+use crate::operators::idle::is_false;
 use crate::operators::indices::axis as axis_of;
 use crate::operators::normalization::to_openvino::softmax_axis;
 use crate::operators::registry;

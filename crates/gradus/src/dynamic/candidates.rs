@@ -7,13 +7,13 @@ use gradus_core::convert::{i64_of, truncated};
 use gradus_core::graph::{Node, Origin, Standard};
 use gradus_core::{DType, Number, Tensor};
 
-use super::fits::{Fit, fits};
+use super::fits::{RatedExpression, fits};
 use super::formula::{Formula, few_integers};
 use super::reshape::targets;
-use super::search::Search;
+use super::search::FormulaSearch;
 use super::sources::constant;
 use super::table;
-use super::view::{Changes, Hard, View};
+use super::view::{ChangedModel, Hard, TriedFormulas};
 use crate::dim::Dim;
 use crate::operators::operation::Operation;
 use crate::operators::{self, Reduces, Role, Row};
@@ -73,10 +73,10 @@ fn is_data(node: &Node, input: usize) -> bool {
     }
 }
 
-impl Search<'_, '_> {
+impl FormulaSearch<'_, '_> {
     /// Formulas for a node, whatever conditions say: the shape of a Reshape, the sizes of a
     /// Resize, constants that differ between sources.
-    pub(super) fn proposal(&self, view: &mut View, node: usize) -> Proposal {
+    pub(super) fn proposal(&self, view: &mut ChangedModel, node: usize) -> Proposal {
         let Some(own) = view.node(node).cloned() else { return Proposal::default() };
         let mut proposal = match (&*own.operator.domain, &*own.operator.name) {
             ("", "Reshape") => self.reshaped(view, node, &own),
@@ -103,11 +103,11 @@ impl Search<'_, '_> {
         proposal
     }
 
-    fn reshaped(&self, view: &mut View, node: usize, own: &Node) -> Proposal {
+    fn reshaped(&self, view: &mut ChangedModel, node: usize, own: &Node) -> Proposal {
         self.reshape_targets(view, node, own).unwrap_or_default()
     }
 
-    fn reshape_targets(&self, view: &mut View, node: usize, own: &Node) -> Option<Proposal> {
+    fn reshape_targets(&self, view: &mut ChangedModel, node: usize, own: &Node) -> Option<Proposal> {
         if self.changes.contains_key(&(node, 1)) {
             return None;
         }
@@ -164,7 +164,13 @@ impl Search<'_, '_> {
 
     /// The list that a Reshape is given: 0 for a size of the data at the same axis, and -1 for one
     /// of the others.
-    fn target(&self, view: &View, data: &[Dim], shape: &[Dim], allow_zero: bool) -> Option<Vec<Arc<str>>> {
+    fn target(
+        &self,
+        view: &ChangedModel,
+        data: &[Dim],
+        shape: &[Dim],
+        allow_zero: bool,
+    ) -> Option<Vec<Arc<str>>> {
         let mut list = Vec::with_capacity(shape.len());
         let mut longest: Option<usize> = None;
         for (axis, &dim) in shape.iter().enumerate() {
@@ -182,7 +188,7 @@ impl Search<'_, '_> {
         Some(list)
     }
 
-    fn resized(&self, view: &mut View, node: usize) -> Option<Candidate> {
+    fn resized(&self, view: &mut ChangedModel, node: usize) -> Option<Candidate> {
         let (data, elements) = (view.dims(node, 0)?, view.elements(node, 3)?);
         if self.changes.contains_key(&(node, 3)) || elements.len() != data.len() {
             return None;
@@ -214,7 +220,7 @@ impl Search<'_, '_> {
     /// Formulas for constants of all sources at an input.
     fn of_constants(
         &self,
-        view: &mut View,
+        view: &mut ChangedModel,
         node: usize,
         input: usize,
         all: &[Tensor],
@@ -223,7 +229,7 @@ impl Search<'_, '_> {
         let made = |tier, formula| Candidate { node, input, formula, tier, divided: false };
         let lists: Option<Vec<Vec<i64>>> = all.iter().map(whole_numbers).collect();
         if let Some(lists) = lists.filter(|lists| lists.iter().all(|list| list.len() == lists[0].len())) {
-            let mut options: Vec<Vec<Fit>> = Vec::new();
+            let mut options: Vec<Vec<RatedExpression>> = Vec::new();
             for at in 0..lists[0].len() {
                 let numbers: Vec<_> = lists.iter().map(|list| list[at]).collect();
                 let own = if numbers.iter().all(|number| *number == numbers[0]) {
@@ -251,7 +257,7 @@ impl Search<'_, '_> {
         if ranks.len() != 1 {
             return Vec::new();
         }
-        let mut axes: Vec<(usize, Vec<Fit>)> = Vec::new();
+        let mut axes: Vec<(usize, Vec<RatedExpression>)> = Vec::new();
         for axis in 0..all[0].shape().rank() {
             let numbers: Vec<_> = all.iter().map(|of| i64_of(of.shape().dims()[axis])).collect();
             if numbers.iter().any(|number| *number != numbers[0]) {
@@ -269,7 +275,7 @@ impl Search<'_, '_> {
     }
 
     /// Formulas for the constants that a condition of a node may come from, the nearest first.
-    pub(super) fn causes(&self, view: &mut View, at: usize, hard: &Hard) -> Vec<Candidate> {
+    pub(super) fn causes(&self, view: &mut ChangedModel, at: usize, hard: &Hard) -> Vec<Candidate> {
         let graph = self.ground.model.graph();
         let mut found = Vec::new();
         let (mut open, mut seen) = (VecDeque::from([at]), HashSet::from([at]));
@@ -301,7 +307,7 @@ impl Search<'_, '_> {
 
     /// Numbers of a node that are sizes which it sees, and that no formula took the place of: the
     /// input, the number and the size. Nothing tells whether they are meant.
-    pub(super) fn alike(&self, view: &mut View, node: usize) -> Option<(usize, i64, Arc<str>)> {
+    pub(super) fn alike(&self, view: &mut ChangedModel, node: usize) -> Option<(usize, i64, Arc<str>)> {
         let own = view.node(node)?.clone();
         let scales = row(&own).is_some_and(|row| row.operation.is_some());
         let sizes = size_inputs(&own);
@@ -336,7 +342,7 @@ impl Search<'_, '_> {
     }
 
     /// The changes with the size that the caller wants in the place of the one number that it is.
-    pub(super) fn asked(&self, view: &mut View, node: usize, text: &str) -> Option<Changes> {
+    pub(super) fn asked(&self, view: &mut ChangedModel, node: usize, text: &str) -> Option<TriedFormulas> {
         if text.parse::<i64>().is_ok() {
             return None;
         }
@@ -361,7 +367,7 @@ impl Search<'_, '_> {
     }
 
     /// The shape of an Expand that follows where a table that it repeats is open along an axis.
-    pub(super) fn expanded(&self, view: &View, of: &Candidate) -> Option<((usize, usize), Formula)> {
+    pub(super) fn expanded(&self, view: &ChangedModel, of: &Candidate) -> Option<((usize, usize), Formula)> {
         let own = &self.ground.model.graph().nodes()[of.node];
         let Formula::Table(table) = &of.formula else { return None };
         if &*own.operator.name != "Expand" || of.input != 0 {
@@ -381,7 +387,7 @@ impl Search<'_, '_> {
     /// Formulas for single elements of a list of sizes.
     fn sizes(
         &self,
-        view: &mut View,
+        view: &mut ChangedModel,
         (node, input, at): (usize, usize, usize),
         near: &[Dim],
         found: &mut Vec<Candidate>,
@@ -420,7 +426,7 @@ impl Search<'_, '_> {
     /// Formulas for a table that is open along some axes.
     fn tables(
         &self,
-        view: &mut View,
+        view: &mut ChangedModel,
         (node, input, at): (usize, usize, usize),
         near: &[Dim],
         found: &mut Vec<Candidate>,
@@ -470,7 +476,7 @@ impl Search<'_, '_> {
 }
 
 /// Returns true if a text has no symbols but those of a size.
-fn is_of(view: &View, text: &str, dim: Dim) -> bool {
+fn is_of(view: &ChangedModel, text: &str, dim: Dim) -> bool {
     let Ok(expression) = crate::dim::Expression::parse(text) else { return false };
     let symbols = view.inference.symbols().symbols_of(dim);
     expression.names().iter().all(|name| symbols.iter().any(|symbol| symbol.name == *name))

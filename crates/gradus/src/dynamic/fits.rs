@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use super::sources::Sources;
-use super::view::{Ground, View};
+use super::view::{ChangedModel, Ground};
 use crate::dim::{Dim, Symbols};
 use crate::fact::{Elements, Fact};
 
 /// An expression, and how likely it is: 0 is a size at the node.
-pub(super) type Fit = (u8, Arc<str>);
+pub(super) type RatedExpression = (u8, Arc<str>);
 
 /// Maximum number of expressions of one number.
 const MAX_FITS: usize = 16;
@@ -18,12 +18,12 @@ const MAX_SIZES: usize = 24;
 /// Expressions that are these numbers in the sources, the most likely first: sizes in `near`, sizes
 /// that the node sees, their products, multiples and quotients; with several sources, affine ones.
 pub(super) fn fits(
-    view: &mut View,
+    view: &mut ChangedModel,
     (ground, sources): (&Ground<'_>, &Sources<'_>),
     node: usize,
     numbers: &[i64],
     near: &[Dim],
-) -> Vec<Fit> {
+) -> Vec<RatedExpression> {
     let seen = sizes_at(view, ground, node, near);
     let symbols = view.inference.symbols_mut();
     let mut found: Vec<(u8, Dim)> = Vec::new();
@@ -105,7 +105,7 @@ fn affine(symbols: &mut Symbols, dim: Dim, own: &[i64], numbers: &[i64]) -> Vec<
 }
 
 /// The sizes that a node sees, those in `near` first, and the symbols of the inputs.
-fn sizes_at(view: &mut View, ground: &Ground<'_>, node: usize, near: &[Dim]) -> Vec<Dim> {
+fn sizes_at(view: &mut ChangedModel, ground: &Ground<'_>, node: usize, near: &[Dim]) -> Vec<Dim> {
     let mut found = near.to_vec();
     let facts: Vec<Fact> = {
         let inputs = view.node(node).map(|node| node.inputs.clone()).unwrap_or_default();

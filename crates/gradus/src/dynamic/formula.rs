@@ -45,7 +45,7 @@ impl Formula {
 pub(super) type InputAxis = (Arc<str>, usize);
 
 /// Nodes that compute formulas, each once.
-pub(super) struct FormulaWriter<'m> {
+pub(super) struct FormulaNodes<'m> {
     graph: &'m Graph,
     names: ValueNames,
     symbols: Symbols,
@@ -55,10 +55,10 @@ pub(super) struct FormulaWriter<'m> {
     known: HashMap<String, Arc<str>>,
 }
 
-impl<'m> FormulaWriter<'m> {
+impl<'m> FormulaNodes<'m> {
     /// A writer of formulas for nodes of a graph.
-    pub(super) fn new(graph: &'m Graph, axes: &'m HashMap<Arc<str>, InputAxis>) -> FormulaWriter<'m> {
-        FormulaWriter {
+    pub(super) fn new(graph: &'m Graph, axes: &'m HashMap<Arc<str>, InputAxis>) -> FormulaNodes<'m> {
+        FormulaNodes {
             graph,
             names: ValueNames::default(),
             symbols: Symbols::default(),
@@ -229,10 +229,10 @@ impl<'m> FormulaWriter<'m> {
     fn taken_apart(&self, dim: Dim) -> Result<(i64, Products)> {
         let form = self.symbols.form(dim);
         let part = |factor: &Factor<'_>| match factor {
-            Factor::Symbol(index) => Ok(Part::Symbol(self.symbols.symbols()[*index].name.clone())),
-            Factor::Floor(a, b) => Ok(Part::Floor(*a, *b)),
-            Factor::Min(all) => Ok(Part::Extreme("Min", all.to_vec())),
-            Factor::Max(all) => Ok(Part::Extreme("Max", all.to_vec())),
+            Factor::Symbol(index) => Ok(FormulaFactor::Symbol(self.symbols.symbols()[*index].name.clone())),
+            Factor::Floor(a, b) => Ok(FormulaFactor::Floor(*a, *b)),
+            Factor::Min(all) => Ok(FormulaFactor::Extreme("Min", all.to_vec())),
+            Factor::Max(all) => Ok(FormulaFactor::Extreme("Max", all.to_vec())),
             Factor::Broadcast(..) => {
                 let what = "cannot write the size: its expression";
                 let got = self.symbols.print(dim).to_string();
@@ -246,9 +246,9 @@ impl<'m> FormulaWriter<'m> {
         Ok((form.constant, products.collect::<Result<_>>()?))
     }
 
-    fn factor(&mut self, part: &Part) -> Result<Arc<str>> {
+    fn factor(&mut self, part: &FormulaFactor) -> Result<Arc<str>> {
         match part {
-            Part::Symbol(name) => {
+            FormulaFactor::Symbol(name) => {
                 let dim = self.symbols.named(name);
                 if self.axis_of(dim).is_none() {
                     let known = self.axes.keys().map(|name| &**name);
@@ -256,7 +256,7 @@ impl<'m> FormulaWriter<'m> {
                 }
                 self.size(dim)
             }
-            Part::Floor(a, b) => {
+            FormulaFactor::Floor(a, b) => {
                 // `Div` rounds towards zero: what may be below zero is moved by whole quotients.
                 let lower = self.symbols.bounds(*a).lower().unwrap_or(0);
                 let moved = match b {
@@ -272,7 +272,7 @@ impl<'m> FormulaWriter<'m> {
                 let quotient = self.node("Div", &[&over, &under], Vec::new());
                 Ok(self.plus(quotient, -moved))
             }
-            Part::Extreme(operator, all) => {
+            FormulaFactor::Extreme(operator, all) => {
                 let all = all.iter().map(|&dim| self.size(dim)).collect::<Result<Vec<_>>>()?;
                 Ok(self.node(operator, &all.iter().collect::<Vec<_>>(), Vec::new()))
             }
@@ -339,10 +339,10 @@ impl<'m> FormulaWriter<'m> {
 }
 
 /// Products with their factors before them.
-type Products = Vec<(i64, Vec<Part>)>;
+type Products = Vec<(i64, Vec<FormulaFactor>)>;
 
 /// A factor of a product, owned.
-enum Part {
+enum FormulaFactor {
     Symbol(Arc<str>),
     Floor(Dim, Dim),
     Extreme(&'static str, Vec<Dim>),

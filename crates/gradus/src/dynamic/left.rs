@@ -9,14 +9,14 @@ use gradus_core::{Number, Tensor};
 use gradus_engine::infer::node_label;
 
 use super::sources::Sources;
-use super::view::{Changes, Ground, View};
+use super::view::{ChangedModel, Ground, TriedFormulas};
 use crate::dim::Dim;
 
 /// Sentences about such numbers, in the order of nodes; none where several exports tell.
 pub(super) fn left(
     ground: &Ground<'_>,
     sources: &Sources<'_>,
-    (changes, view): (&Changes, &View),
+    (changes, view): (&TriedFormulas, &ChangedModel),
 ) -> Vec<String> {
     if sources.models.len() > 1 {
         return Vec::new();
@@ -66,7 +66,11 @@ fn reading(number: f64, size: i64, name: &str) -> Option<String> {
 }
 
 /// The windows of a pool or a convolution, if they are as large as an open image.
-fn whole_kernel(node: &Node, index: usize, (sources, view): (&Sources<'_>, &View)) -> Option<Vec<i64>> {
+fn whole_kernel(
+    node: &Node,
+    index: usize,
+    (sources, view): (&Sources<'_>, &ChangedModel),
+) -> Option<Vec<i64>> {
     let Some(Content::Ints(kernel)) = node.attribute("kernel_shape") else { return None };
     let dims = view.dims(index, 0)?;
     let symbols = view.inference.symbols();

@@ -1,9 +1,9 @@
 //! Dynamic models: the sizes that an export fixed are open again.
 //!
 //! The inputs are declared with symbols, and inference says which nodes then take no size but that
-//! of the file. The constant behind each is given a formula of the symbols: an element of a list of
-//! sizes, or a table whose elements follow from their index. What two formulas fit as well is
-//! refused with both, unless a later node refutes one; what none fits is refused with the node.
+//! of the file. The constant that decides each is given a formula of the symbols: an element of a
+//! list of sizes, or a table whose elements follow from their index. What two formulas fit as well
+//! is refused with both, unless a later node refutes one; what none fits is refused with the node.
 //! The result is compared with each source at its sizes, and run at others.
 //!
 //! | file | subject |
@@ -45,7 +45,7 @@ use gradus_engine::infer::{InferOptions, Why, node_label};
 use solve::solve;
 pub(crate) use sources::constant;
 use sources::{Sources, sizes_of};
-use view::{Changes, Ground, View};
+use view::{ChangedModel, Ground, TriedFormulas};
 
 /// Options of [`Model::dynamic`] and [`Model::generalize`].
 #[derive(Clone, Debug)]
@@ -286,7 +286,7 @@ fn wanted(model: &Model, options: &DynamicOptions) -> Result<HashMap<usize, Stri
 fn finish(
     ground: &Ground<'_>,
     sources: &Sources<'_>,
-    (changes, view): (&Changes, &View),
+    (changes, view): (&TriedFormulas, &ChangedModel),
     limits: Limits,
 ) -> Result<Dynamic> {
     let model = ground.model;
@@ -329,7 +329,7 @@ const MAX_RUN: u128 = 1 << 30;
 /// Compares the dynamic model with its sources, and runs it elsewhere: what was shown.
 fn checked(
     dynamic: &Model,
-    (ground, sources, view): (&Ground<'_>, &Sources<'_>, &View),
+    (ground, sources, view): (&Ground<'_>, &Sources<'_>, &ChangedModel),
     limits: Limits,
 ) -> Result<Vec<String>> {
     let mut checks = Vec::new();

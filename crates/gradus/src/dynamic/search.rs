@@ -13,7 +13,7 @@ use gradus_core::{Error, Kind, Limits, Result};
 use super::candidates::Candidate;
 use super::formula::Formula;
 use super::sources::Sources;
-use super::view::{Changes, Ground, Hard, View};
+use super::view::{ChangedModel, Ground, Hard, TriedFormulas};
 use gradus_engine::infer::node_label;
 
 /// Maximum number of conditions that a formula may add: one that adds many is none of the model's.
@@ -32,7 +32,7 @@ pub(super) struct Choice {
 }
 
 /// Formulas that are chosen, by node and input.
-pub(super) type Forced = HashMap<(usize, usize), Formula>;
+pub(super) type ChosenFormulas = HashMap<(usize, usize), Formula>;
 
 /// Something that no formula mends.
 #[derive(Clone, Debug)]
@@ -42,12 +42,12 @@ pub(super) struct Unresolved {
 }
 
 /// A search over the nodes.
-pub(super) struct Search<'s, 'm> {
+pub(super) struct FormulaSearch<'s, 'm> {
     pub(super) ground: &'s Ground<'m>,
     pub(super) sources: &'s Sources<'m>,
-    pub(super) changes: Changes,
+    pub(super) changes: TriedFormulas,
     /// Formulas that the caller wants, by node, and those that are chosen.
-    pub(super) forced: (&'s HashMap<usize, String>, &'s Forced),
+    pub(super) forced: (&'s HashMap<usize, String>, &'s ChosenFormulas),
     /// The place of each node in the order.
     ranks: Vec<usize>,
     pub(super) choices: Vec<Choice>,
@@ -56,30 +56,30 @@ pub(super) struct Search<'s, 'm> {
 }
 
 /// A candidate that was tried: whether it mends, conditions that remain, and the model with it.
-struct Tried {
+struct TriedCandidate {
     hard: usize,
     soft: usize,
-    view: View,
-    changes: Changes,
+    view: ChangedModel,
+    changes: TriedFormulas,
 }
 
-impl<'s, 'm> Search<'s, 'm> {
+impl<'s, 'm> FormulaSearch<'s, 'm> {
     /// A search that has made no change yet.
     pub(super) fn new(
         ground: &'s Ground<'m>,
         sources: &'s Sources<'m>,
-        forced: (&'s HashMap<usize, String>, &'s Forced),
+        forced: (&'s HashMap<usize, String>, &'s ChosenFormulas),
         limits: Limits,
-    ) -> Search<'s, 'm> {
+    ) -> FormulaSearch<'s, 'm> {
         let graph = ground.model.graph();
         let mut ranks = vec![0; graph.nodes().len()];
         for (rank, &node) in graph.order().iter().enumerate() {
             ranks[node] = rank;
         }
-        Search {
+        FormulaSearch {
             ground,
             sources,
-            changes: Changes::new(),
+            changes: TriedFormulas::new(),
             forced,
             ranks,
             choices: Vec::new(),
@@ -92,7 +92,7 @@ impl<'s, 'm> Search<'s, 'm> {
     ///
     /// # Errors
     /// [`gradus_core::Kind::Limit`] if the limits end it.
-    pub(super) fn run(&mut self) -> Result<View> {
+    pub(super) fn run(&mut self) -> Result<ChangedModel> {
         let mut view = self.ground.view(&self.changes)?;
         let order = self.ground.model.graph().order();
         let mut at = 0;
@@ -121,7 +121,7 @@ impl<'s, 'm> Search<'s, 'm> {
         Ok(view)
     }
 
-    fn visit(&mut self, view: &mut View, node: usize) -> Result<Visited> {
+    fn visit(&mut self, view: &mut ChangedModel, node: usize) -> Result<Visited> {
         if let Some(text) = self.forced.0.get(&node)
             && let Some(changes) = self.asked(view, node, text)
         {
@@ -154,18 +154,18 @@ impl<'s, 'm> Search<'s, 'm> {
     /// none of them mends what is wrong there.
     fn choose(
         &mut self,
-        view: &View,
+        view: &ChangedModel,
         node: usize,
         candidates: &[Candidate],
         wrong: Option<&Hard>,
-    ) -> Result<Option<(View, usize)>> {
+    ) -> Result<Option<(ChangedModel, usize)>> {
         let mends = wrong.is_some();
         let wanted: Vec<_> = wrong.iter().flat_map(|hard| &hard.dims).collect();
         let wanted: Vec<_> = wanted.iter().filter_map(|dim| view.text(self.ground, **dim)).collect();
         let near = view.sizes_like(self.ground, node, &wanted);
         let (hard, soft, unknown) =
             (self.hard_until(view, node), view.soft_until(self, node), view.unknown(node));
-        let mut best: Option<(usize, Tried)> = None;
+        let mut best: Option<(usize, TriedCandidate)> = None;
         let mut tied: Vec<usize> = Vec::new();
         for (index, candidate) in candidates.iter().enumerate() {
             self.limits.check()?;
@@ -185,7 +185,7 @@ impl<'s, 'm> Search<'s, 'm> {
             changes.insert(place, candidate.formula.clone());
             changes.extend(self.expanded(view, candidate));
             let Ok(next) = self.ground.view(&changes) else { continue };
-            let tried = Tried {
+            let tried = TriedCandidate {
                 hard: self.hard_until(&next, node),
                 soft: next.soft_until(self, node),
                 view: next,
@@ -238,7 +238,7 @@ impl<'s, 'm> Search<'s, 'm> {
     ///
     /// # Errors
     /// [`Kind::Graph`] with the first of them.
-    pub(super) fn refuse_alike(&self, view: &mut View) -> Result<()> {
+    pub(super) fn refuse_alike(&self, view: &mut ChangedModel) -> Result<()> {
         for &node in self.ground.model.graph().order() {
             let Some((input, number, text)) = self.alike(view, node) else { continue };
             let label = self.label(node);
@@ -251,7 +251,7 @@ impl<'s, 'm> Search<'s, 'm> {
     }
 
     /// Conditions at a node and before it that only the sizes of the file meet.
-    fn hard_until(&self, view: &View, node: usize) -> usize {
+    fn hard_until(&self, view: &ChangedModel, node: usize) -> usize {
         view.hard.iter().filter(|(at, _)| self.ranks[*at] <= self.ranks[node]).count()
     }
 
@@ -286,14 +286,14 @@ impl<'s, 'm> Search<'s, 'm> {
 enum Visited {
     Next,
     /// The model with a change, and the node that it is of.
-    Changed(Box<View>, usize),
+    Changed(Box<ChangedModel>, usize),
     /// A problem that nothing mends.
     Stuck(String),
 }
 
-impl View {
+impl ChangedModel {
     /// Other conditions of sizes at a node and before it.
-    fn soft_until(&self, search: &Search<'_, '_>, node: usize) -> usize {
+    fn soft_until(&self, search: &FormulaSearch<'_, '_>, node: usize) -> usize {
         self.soft.iter().filter(|at| search.is_until(**at, node)).count()
     }
 

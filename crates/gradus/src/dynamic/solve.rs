@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use gradus_core::{Error, Kind, Limits, Result};
 
 use super::formula::Formula;
-use super::search::{Choice, Forced, Search, Unresolved};
+use super::search::{Choice, ChosenFormulas, FormulaSearch, Unresolved};
 use super::sources::Sources;
-use super::view::{Changes, Ground, View};
+use super::view::{ChangedModel, Ground, TriedFormulas};
 
 /// Maximum number of searches that make a choice again.
 const MAX_SEARCHES: usize = 64;
@@ -22,16 +22,16 @@ pub(super) fn solve(
     sources: &Sources<'_>,
     wanted: &HashMap<usize, String>,
     limits: Limits,
-) -> Result<(Changes, View)> {
-    let mut forced = Forced::new();
+) -> Result<(TriedFormulas, ChangedModel)> {
+    let mut forced = ChosenFormulas::new();
     let mut open: Vec<(Choice, usize)> = Vec::new();
     let mut first: Option<Error> = None;
     for _ in 0..MAX_SEARCHES {
-        let mut search = Search::new(ground, sources, (wanted, &forced), limits);
+        let mut search = FormulaSearch::new(ground, sources, (wanted, &forced), limits);
         let mut view = search.run()?;
         let Some(unresolved) = search.unresolved.take() else {
             search.refuse_alike(&mut view)?;
-            let Search { changes, choices, .. } = search;
+            let FormulaSearch { changes, choices, .. } = search;
             let left = choices.into_iter().map(|choice| (choice, 0)).chain(open);
             refuse_ambiguous(ground, sources, (wanted, &forced), left.collect(), limits)?;
             return Ok((changes, view));
@@ -57,7 +57,7 @@ pub(super) fn solve(
     Err(first.unwrap_or_else(|| Error::new(Kind::Graph, "no formulas fit")))
 }
 
-fn refused(search: &Search<'_, '_>, unresolved: &Unresolved) -> Error {
+fn refused(search: &FormulaSearch<'_, '_>, unresolved: &Unresolved) -> Error {
     let message = format!("the sizes stay fixed by {}: {}", search.label(unresolved.node), unresolved.text);
     Error::new(Kind::Graph, message)
 }
@@ -66,7 +66,7 @@ fn refused(search: &Search<'_, '_>, unresolved: &Unresolved) -> Error {
 fn refuse_ambiguous(
     ground: &Ground<'_>,
     sources: &Sources<'_>,
-    (wanted, forced): (&HashMap<usize, String>, &Forced),
+    (wanted, forced): (&HashMap<usize, String>, &ChosenFormulas),
     choices: Vec<(Choice, usize)>,
     limits: Limits,
 ) -> Result<()> {
@@ -76,14 +76,14 @@ fn refuse_ambiguous(
         for other in choice.others[..choice.tied].iter().skip(next) {
             let mut forced = forced.clone();
             forced.insert(place, other.clone());
-            let mut search = Search::new(ground, sources, (wanted, &forced), limits);
+            let mut search = FormulaSearch::new(ground, sources, (wanted, &forced), limits);
             search.run()?;
             if search.unresolved.is_none() {
                 fitting.push(other);
             }
         }
         if fitting.len() > 1 {
-            let search = Search::new(ground, sources, (wanted, forced), limits);
+            let search = FormulaSearch::new(ground, sources, (wanted, forced), limits);
             let texts: Vec<_> = fitting.iter().map(|formula| formula.text()).collect();
             let message = format!(
                 "input {} of {} may be {}: choose one with --size, or give exports of other sizes",

@@ -3,7 +3,7 @@
 //! | pattern | elements | nodes |
 //! |---|---|---|
 //! | affine | a base and a step for each axis; without a step it repeats | `Range`, `Mul`, `Add`, `Expand` |
-//! | band | one number up to a diagonal, another behind it | `Range`, `Less`, `Where` |
+//! | band | one number up to a diagonal, another beyond it | `Range`, `Less`, `Where` |
 //! | prefix | the first elements of the longest table | `Slice` |
 
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub(super) enum Pattern {
     /// without steps repeats the base.
     Affine { base: Tensor, steps: Vec<Option<Tensor>> },
     /// One element up to the diagonal that is `above` columns right of the main one, another
-    /// behind.
+    /// beyond it.
     Band { rank: usize, above: i64, within: Tensor, beyond: Tensor },
     /// The first elements of a table.
     Prefix(Tensor),

@@ -7,14 +7,14 @@ use gradus_core::Result;
 use gradus_core::graph::edit::{Edit, Kept, Step};
 use gradus_core::graph::{Node, Type, ValueId};
 
-use super::formula::{Formula, FormulaWriter, InputAxis};
+use super::formula::{Formula, FormulaNodes, InputAxis};
 use crate::dim::{Dim, Relation, Symbols};
 use crate::fact::{Dims, Elements, Fact};
 use crate::model::Model;
 use gradus_engine::infer::{InferOptions, Inference, ModelCondition, Why, node_label};
 
 /// The formulas that take the place of constants, by node and input.
-pub(super) type Changes = BTreeMap<(usize, usize), Formula>;
+pub(super) type TriedFormulas = BTreeMap<(usize, usize), Formula>;
 
 /// The model and its sizes, which stay the same while formulas are tried.
 pub(super) struct Ground<'m> {
@@ -31,7 +31,7 @@ pub(super) struct Ground<'m> {
 }
 
 /// The model with changes.
-pub(super) struct View {
+pub(super) struct ChangedModel {
     pub(super) model: Model,
     pub(super) inference: Inference,
     /// By node of the model that was read: its number here.
@@ -59,15 +59,15 @@ impl<'m> Ground<'m> {
         axes: HashMap<Arc<str>, InputAxis>,
         sizes: HashMap<Arc<str>, i64>,
     ) -> Ground<'m> {
-        let needed = needed(model, &Changes::new());
+        let needed = needed(model, &TriedFormulas::new());
         let open = sizes.keys().cloned().collect();
         Ground { model, types, axes, sizes, needed, open }
     }
 
     /// The edit that makes the changes, and the nodes that it keeps.
-    pub(super) fn edit(&self, changes: &Changes) -> Result<(Edit, usize, Vec<usize>)> {
+    pub(super) fn edit(&self, changes: &TriedFormulas) -> Result<(Edit, usize, Vec<usize>)> {
         let graph = self.model.graph();
-        let mut writer = FormulaWriter::new(graph, &self.axes);
+        let mut writer = FormulaNodes::new(graph, &self.axes);
         let mut inputs: HashMap<usize, Vec<(usize, Arc<str>)>> = HashMap::new();
         for ((node, input), formula) in changes {
             inputs.entry(*node).or_default().push((*input, writer.write(formula)?));
@@ -94,7 +94,7 @@ impl<'m> Ground<'m> {
     }
 
     /// The model with the changes, inferred.
-    pub(super) fn view(&self, changes: &Changes) -> Result<View> {
+    pub(super) fn view(&self, changes: &TriedFormulas) -> Result<ChangedModel> {
         let (edit, made, kept) = self.edit(changes)?;
         let model = self.model.with_source(self.model.source().apply(&edit)?);
         let mut options = InferOptions::default();
@@ -104,12 +104,12 @@ impl<'m> Ground<'m> {
         for (place, &node) in kept.iter().enumerate() {
             new[node] = Some(made + place);
         }
-        let mut view = View { model, inference, new, hard: Vec::new(), soft: Vec::new() };
+        let mut view = ChangedModel { model, inference, new, hard: Vec::new(), soft: Vec::new() };
         self.note_conditions(&mut view, made, &kept);
         Ok(view)
     }
 
-    fn note_conditions(&self, view: &mut View, made: usize, kept: &[usize]) {
+    fn note_conditions(&self, view: &mut ChangedModel, made: usize, kept: &[usize]) {
         let nodes = view.model.graph().nodes();
         let labels: HashMap<String, usize> = kept
             .iter()
@@ -169,7 +169,7 @@ impl<'m> Ground<'m> {
 }
 
 /// The values that a node reads which no change replaces.
-fn read<'n>(node: &'n Node, index: usize, changes: &'n Changes) -> impl Iterator<Item = ValueId> + 'n {
+fn read<'n>(node: &'n Node, index: usize, changes: &'n TriedFormulas) -> impl Iterator<Item = ValueId> + 'n {
     let inputs = node.inputs.iter().copied().enumerate();
     let own = inputs.filter(move |(input, _)| !changes.contains_key(&(index, *input)));
     let captured = node.graphs().flat_map(|graph| graph.captures().iter().map(|capture| capture.outer));
@@ -177,7 +177,7 @@ fn read<'n>(node: &'n Node, index: usize, changes: &'n Changes) -> impl Iterator
 }
 
 /// The nodes that outputs need.
-fn needed(model: &Model, changes: &Changes) -> HashSet<usize> {
+fn needed(model: &Model, changes: &TriedFormulas) -> HashSet<usize> {
     let graph = model.graph();
     let mut found = HashSet::new();
     let mut open: Vec<ValueId> = graph.outputs().to_vec();
@@ -190,7 +190,7 @@ fn needed(model: &Model, changes: &Changes) -> HashSet<usize> {
     found
 }
 
-impl View {
+impl ChangedModel {
     /// A node of the model that was read, as it is here.
     pub(super) fn node(&self, node: usize) -> Option<&Node> {
         Some(&self.model.graph().nodes()[self.new[node]?])

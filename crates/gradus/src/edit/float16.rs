@@ -48,7 +48,7 @@ impl Default for Float16Options {
 
 /// A node, by the types of what it reads and computes.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Part {
+pub(super) struct ShortNode {
     /// Inputs and outputs of float32 that the short type can have too.
     reads: Vec<usize>,
     pub(super) gives: Vec<usize>,
@@ -58,7 +58,7 @@ pub(super) struct Part {
     pub(super) stays: Option<&'static str>,
 }
 
-impl Part {
+impl ShortNode {
     /// Returns true if the node reads floats and may compute in the short type.
     pub(super) fn may_be_short(&self) -> bool {
         self.stays.is_none() && !self.reads.is_empty()
@@ -69,7 +69,7 @@ impl Part {
 pub(super) struct Shortening<'m> {
     pub(super) editor: &'m Editor,
     pub(super) options: &'m Float16Options,
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<ShortNode>,
     /// The end of new names, which no value has.
     suffix: String,
     /// By value: true for tensors of float32, and for those that no run gives or computes.
@@ -108,7 +108,7 @@ impl<'m> Shortening<'m> {
         let floats = graph.ids().map(|id| inference.fact(id).dtype() == Some(DType::F32)).collect();
         let mut depends = vec![false; graph.values().len()];
         graph.inputs().iter().for_each(|id| depends[id.index()] = graph.constant(*id).is_none());
-        let mut parts = vec![Part::default(); graph.nodes().len()];
+        let mut parts = vec![ShortNode::default(); graph.nodes().len()];
         for &index in graph.order() {
             let node = &graph.nodes()[index];
             let row = operators::row_of(Standard::Onnx, node);
@@ -295,14 +295,14 @@ fn ends_so(graph: &Graph, suffix: &str) -> bool {
 }
 
 /// A node by the types of what it reads and computes.
-fn part(model: &Model, node: &Node, inference: &Inference, dtype: DType) -> Part {
+fn part(model: &Model, node: &Node, inference: &Inference, dtype: DType) -> ShortNode {
     let type_of = |id: ValueId| inference.fact(id).as_tensor().map(|of| of.dtype);
     let is_float = |id: ValueId| type_of(id) == Some(Some(DType::F32));
     let values = || node.inputs.iter().chain(&node.outputs).copied().flatten();
     if !node.needs().any(is_float) {
-        return Part::default();
+        return ShortNode::default();
     }
-    let stay = |why| Part { stays: Some(why), ..Part::default() };
+    let stay = |why| ShortNode { stays: Some(why), ..ShortNode::default() };
     if node.graphs().next().is_some() {
         return stay("holding graphs");
     }
@@ -335,5 +335,5 @@ fn part(model: &Model, node: &Node, inference: &Inference, dtype: DType) -> Part
     }
     let is_exact = matches!(row.rounding(), Rounding::Moved | Rounding::Exact | Rounding::Chosen);
     let slots = |params: Vec<(usize, &Param)>| params.into_iter().map(|(slot, _)| slot).collect();
-    Part { follows: gives.is_empty() || is_exact, reads: slots(reads), gives: slots(gives), stays: None }
+    ShortNode { follows: gives.is_empty() || is_exact, reads: slots(reads), gives: slots(gives), stays: None }
 }

@@ -100,13 +100,13 @@ pub enum Edit {
         /// The number.
         size: usize,
     },
-    /// Another element type of an input, with a Cast behind it.
+    /// Another element type of an input, with a Cast after it.
     InputType {
         /// The input.
         input: String,
         /// The type that a run gives.
         dtype: DType,
-        /// The product and the sum behind the Cast.
+        /// The product and the sum after the Cast.
         scaling: Scaling,
     },
     /// Another element type of an output, with a Cast before it.

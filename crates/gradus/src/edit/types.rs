@@ -19,7 +19,7 @@ pub struct Scaling {
     pub offset: Vec<f64>,
 }
 
-/// Nodes behind an input or before an output, and constants that they read.
+/// Nodes after an input or before an output, and constants that they read.
 #[derive(Default)]
 struct Chain {
     nodes: Vec<Made>,

@@ -1,4 +1,4 @@
-//! Where weights lie, and equal ones.
+//! Places of weights: in the model, in a file next to it, or left out; equal weights are kept once.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,10 +8,10 @@ use gradus_formats::onnx::{Place, Placed, place_weights};
 use super::apply::{counted, quoted};
 use super::{Arc, Editor, Error, GraphEdit, Kind, Model, Renames, Result, ValueId};
 
-/// Where weights are to lie.
+/// The place to which weights are moved.
 #[derive(Clone, Debug, Default)]
 pub(super) enum Weights {
-    /// Where they are.
+    /// The place where they are.
     #[default]
     Same,
     /// In the model.

@@ -110,7 +110,7 @@ impl NewFiles {
     ) -> Result<(), E> {
         let fail = |error| cannot_write(path, error);
         let Some(name) = replaced(path).map_err(fail)? else {
-            // Behind `/dev/stdout`, there may be a file that has something already.
+            // `/dev/stdout` may be a file that has something already.
             let mut out = BufWriter::new(OpenOptions::new().append(true).open(path).map_err(fail)?);
             write(&mut out)?;
             return Ok(out.flush().map_err(fail)?);
@@ -284,7 +284,7 @@ impl PrivateFolder {
         Err(io::Error::other("no name for a temporary folder is free"))
     }
 
-    /// Where it is.
+    /// Its path.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }

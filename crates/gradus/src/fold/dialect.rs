@@ -36,7 +36,7 @@ pub(super) struct SliceBounds {
     pub(super) starts: usize,
     pub(super) ends: usize,
     pub(super) steps: usize,
-    /// Nothing if the axes are all from the first on.
+    /// The input of the axes; `None` if they are always the first ones.
     pub(super) axes: Option<usize>,
 }
 

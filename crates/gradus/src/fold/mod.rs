@@ -6,7 +6,7 @@
 //! Nothing is assumed that a run of the model does not imply, but for two things: axes
 //! are shorter than 2^31, and a dimension that the model gives a name is the same wherever it has
 //! that name. So a folded model takes whatever the model took. Names of operators are ONNX's;
-//! `dialect.rs` says what stands for them in OpenVINO. What cannot be computed here is left:
+//! `dialect.rs` has their equivalents in OpenVINO. What cannot be computed here is left:
 //! operators that are not known, functions that are not inlined, and what they need keep their
 //! bytes.
 

@@ -1,33 +1,24 @@
 //! A graph while it is folded: first every node is looked at in order, then what is needed is found
 //! from the end.
 
+mod constants;
+mod needs;
+
 use std::collections::BTreeMap;
 use std::mem::take;
 use std::sync::Arc;
 
 use foldhash::{HashMap, HashSet};
 use gradus_core::Tensor;
-use gradus_core::convert::u64_of;
 use gradus_core::graph::{Graph, Node, OPSET_OF_MADE, Origin, Standard, ValueId};
 
 use super::dialect::Role;
 use super::join::Joined;
-use super::reproducible::{has_negative_zero, is_exact, is_settled, is_whole, widens};
-use super::rules::{NodeView, Pass, Replacement, RuleSet, Source};
+use super::rules::{Pass, Replacement, RuleSet, Source};
 use super::shape_source::InputSizes;
-use super::{GraphFolder, KnownOperator, cse, inline, intervals, representable, rules, simplify_shapes};
-use crate::fact::{Fact, TensorFact};
+use super::{GraphFolder, KnownOperator, cse, inline, rules, simplify_shapes};
+use crate::fact::Fact;
 use crate::normalize::Form;
-use crate::operator;
-
-/// Bytes of a constant that may be larger than what computes it.
-const SMALL: u64 = 1 << 10;
-
-/// Bytes of a constant that may take the place of nodes that read small constants alone.
-const LARGE: u64 = 1 << 14;
-
-/// Maximum number of nodes between a constant and the constants that it replaces.
-const MAX_REPLACED: usize = 32;
 
 /// Maximum number of sweeps over a graph after it was studied: each makes some node simpler.
 const MAX_SWEEPS: usize = 4;
@@ -43,15 +34,6 @@ pub(super) enum Read {
     Constant(Tensor),
     /// Dimensions of an input.
     InputSizes(InputSizes),
-}
-
-/// Change in the bytes of a model if a constant takes the place of nodes.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Gain {
-    Some,
-    /// If the other readers of its constants go.
-    Later,
-    None,
 }
 
 /// A value while its graph is folded.
@@ -379,257 +361,4 @@ impl<'m> FoldState<'m> {
             }
         }
     }
-
-    /// Finds which outputs of a node are constants.
-    fn constants(&mut self, folder: &mut GraphFolder<'_>, index: usize) {
-        let (node, role) = (&self.graph.nodes()[index], self.nodes[index].role);
-        let whole = |id: ValueId| self.values[id.index()].fact.dtype().is_some_and(is_whole);
-        let all_whole = node.inputs.iter().chain(&node.outputs).flatten().all(|id| whole(*id));
-        let operator = NodeView::new(self, index).operator();
-        let alone = matches!(role, Role::Shape | Role::Size)
-            || matches!(operator, "SequenceLength" | "OptionalHasElement");
-        // The last input of CastLike is there for its type.
-        let count = if operator == "CastLike" { 1 } else { usize::MAX };
-        let inputs = alone || node.needs().take(count).all(|id| self.values[id.index()].exact);
-        let dtype = |id: Option<ValueId>| id.and_then(|id| self.values[id.index()].fact.dtype());
-        let (from, to) = (node.inputs.first().copied(), node.outputs.first().copied());
-        let widens = widens(self.standard, role, dtype(from.flatten()), dtype(to.flatten()));
-        let exact = match operator::find(folder.model.operators(), node) {
-            Some(_) => all_whole,
-            None => is_exact(self.standard, node, all_whole) && !widens,
-        };
-        // Quantized weights stay narrow.
-        let widens = widens || operator == "DequantizeLinear";
-        let computed = self.rules.has(Pass::Arithmetic) && !widens && !NodeView::new(self, index).is_random();
-        // The sign of -0 is 0 in some programs.
-        let view = NodeView::new(self, index);
-        let is_open = view.function() == "Sign"
-            && self.result(folder, &view).is_some_and(|result| has_negative_zero(&result));
-        let exact = (exact && !is_open) || computed;
-        let pass = if all_whole { Pass::Integers } else { Pass::Floats };
-        let is_constant = self.rules.has(pass);
-        let exact = inputs && (alone || exact || self.is_representable(folder, index));
-        let exact = exact || (!inputs && self.is_settled(folder, index));
-        let single = node.outputs.iter().flatten().count() == 1;
-        for id in node.outputs.iter().copied().flatten() {
-            self.values[id.index()].exact = exact;
-            // An output that must keep its name cannot be replaced if its node has others.
-            let movable = single || !(self.values[id.index()].fixed || self.values[id.index()].output);
-            if !exact || !movable || !is_constant || role == Role::Constant {
-                continue;
-            }
-            let Fact::Tensor(fact) = &self.values[id.index()].fact else { continue };
-            let Some(tensor) = fact.tensor_within(folder.given.max_bytes) else { continue };
-            let first = self.fact(node, 0).and_then(Fact::as_tensor).and_then(TensorFact::tensor);
-            if !computed && !is_settled(self.standard, node, &[first.as_ref()], &tensor) {
-                continue;
-            }
-            match self.gain(index, u64_of(tensor.byte_len())) {
-                Gain::Some => self.values[id.index()].read = Read::Constant(tensor),
-                gain => {
-                    self.values[id.index()].costly = true;
-                    folder.report.unsettled |= gain == Gain::Later;
-                }
-            }
-        }
-    }
-
-    /// Compares `bytes` with the constants that nothing needs without the node that computes the
-    /// value.
-    fn gain(&self, index: usize, bytes: u64) -> Gain {
-        if bytes <= SMALL {
-            return Gain::Some;
-        }
-        let (mut alone, mut shared) = (0u64, 0u64);
-        let (mut open, mut nodes) = (vec![index], MAX_REPLACED);
-        while let Some(index) = open.pop() {
-            for (_, id) in NodeView::new(self, index).reads() {
-                let bytes = match (&self.values[id.index()].read, self.graph.value(id).origin) {
-                    (Read::Constant(tensor), _) => u64_of(tensor.byte_len()),
-                    (_, Origin::Node(before, _)) if self.nodes[before].role == Role::Constant => {
-                        let fact = self.values[id.index()].fact.as_tensor();
-                        fact.and_then(TensorFact::tensor).map_or(0, |tensor| u64_of(tensor.byte_len()))
-                    }
-                    (_, Origin::Node(before, _)) => {
-                        if nodes > 0 {
-                            nodes -= 1;
-                            open.push(before);
-                        }
-                        continue;
-                    }
-                    _ => self
-                        .graph
-                        .constant(id)
-                        .map_or(0, |stored| u64::try_from(stored.byte_len()).unwrap_or(u64::MAX)),
-                };
-                let of = if self.is_read_once(id) { &mut alone } else { &mut shared };
-                *of = of.saturating_add(bytes);
-            }
-        }
-        let all = alone.saturating_add(shared);
-        match bytes {
-            _ if bytes <= alone || (bytes <= LARGE && all <= SMALL) => Gain::Some,
-            _ if bytes <= all => Gain::Later,
-            _ => Gain::None,
-        }
-    }
-
-    /// Returns true if a node computes floats that rounding does not change.
-    fn is_representable(&self, folder: &GraphFolder<'_>, index: usize) -> bool {
-        let view = NodeView::new(self, index);
-        let result = || self.result(folder, &view);
-        representable::may_be(&view)
-            && result().is_some_and(|result| representable::is_representable(&view, &result))
-    }
-
-    /// Returns true if a node computes what rounding of the floats before it does not change.
-    fn is_settled(&self, folder: &GraphFolder<'_>, index: usize) -> bool {
-        let view = NodeView::new(self, index);
-        let result = || self.result(folder, &view);
-        self.rules.has(Pass::Settled)
-            && intervals::may_be(&view)
-            && result().is_some_and(|result| intervals::is_settled(&view, &result))
-    }
-
-    /// The first output of a node, if it is known.
-    fn result(&self, folder: &GraphFolder<'_>, view: &NodeView<'_, '_>) -> Option<Tensor> {
-        let fact = self.values[view.output()?.index()].fact.as_tensor()?;
-        fact.tensor_within(folder.given.max_bytes)
-    }
-
-    /// Marks what the outputs of the graph need.
-    pub(super) fn need_outputs(&mut self, folder: &mut GraphFolder<'m>) {
-        for &id in self.graph.outputs() {
-            self.need(id);
-        }
-        self.need_rest(folder);
-    }
-
-    /// Forgets what is needed, and gives it back.
-    pub(super) fn forget_needs(&mut self) -> Needs<'m> {
-        let needed = self.values.iter_mut().map(|value| take(&mut value.needed)).collect();
-        let stays = self.nodes.iter_mut().map(|node| take(&mut node.stays)).collect();
-        Needs { needed, stays, children: take(&mut self.children) }
-    }
-
-    /// Takes back what was needed before.
-    pub(super) fn restore_needs(&mut self, needs: Needs<'m>) {
-        self.values.iter_mut().zip(needs.needed).for_each(|(value, needed)| value.needed = needed);
-        self.nodes.iter_mut().zip(needs.stays).for_each(|(node, stays)| node.stays = stays);
-        self.children = needs.children;
-    }
-
-    /// Marks a value as read.
-    pub(super) fn need(&mut self, id: ValueId) {
-        self.values[id.index()].needed = true;
-        let other = self.resolved(id);
-        self.values[other.index()].needed = true;
-        if let Read::InputSizes(sizes) = &self.values[other.index()].read {
-            let input = sizes.input.index();
-            self.values[input].needed = true;
-        }
-    }
-
-    /// Marks what is needed by what is needed.
-    pub(super) fn need_rest(&mut self, folder: &mut GraphFolder<'m>) {
-        let graph = self.graph;
-        for id in graph.ids().filter(|id| self.values[id.index()].fixed).collect::<Vec<_>>() {
-            self.need(id);
-        }
-        for &index in graph.order().iter().rev() {
-            let node = &graph.nodes()[index];
-            let own =
-                |id: &ValueId| self.values[id.index()].needed && self.values[id.index()].read == Read::Own;
-            if !self.nodes[index].opaque && !node.outputs.iter().flatten().any(own) {
-                continue;
-            }
-            self.nodes[index].stays = true;
-            if let Some(branch) = inline::branch(self, index) {
-                inline::need(self, folder, node, index, &branch);
-                continue;
-            }
-            let view = NodeView::new(self, index);
-            let count = if self.in_parts.contains(&index) { 1 } else { usize::MAX };
-            for (_, id) in view.reads().take(count).collect::<Vec<_>>() {
-                self.need(id);
-            }
-            if self.nodes[index].opaque {
-                node.needs().for_each(|id| self.need(id));
-                continue;
-            }
-            for (number, inner) in node.graphs().enumerate() {
-                let mut child = self.child(folder, inner, (index, number));
-                child.need_outputs(folder);
-                self.need_captures(&child);
-                folder.report.unsettled |= self.may_become_exact(folder, index, &child);
-                self.children.insert((index, number), child);
-            }
-        }
-    }
-
-    /// Returns true if a node whose results are known may be exact without the nodes of its graph
-    /// that nothing needs.
-    fn may_become_exact(&self, folder: &GraphFolder<'_>, index: usize, child: &FoldState<'_>) -> bool {
-        let is_known = |id: &ValueId| {
-            let value = &self.values[id.index()];
-            let fact = value.fact.as_tensor().filter(|_| !value.exact && value.read == Read::Own);
-            fact.is_some_and(|fact| fact.tensor_within(folder.given.max_bytes).is_some())
-        };
-        child.nodes.iter().any(|node| !node.stays)
-            && self.graph.nodes()[index].outputs.iter().flatten().any(is_known)
-    }
-
-    /// The scope of a subgraph, studied.
-    pub(super) fn child(
-        &self,
-        folder: &mut GraphFolder<'m>,
-        inner: &'m Graph,
-        at: (usize, usize),
-    ) -> FoldState<'m> {
-        let place: Vec<_> = self.place.iter().copied().chain([at]).collect();
-        let facts = folder.bodies.facts(inner, &place);
-        let mut child = FoldState::new(folder, inner, facts, place);
-        // Values that are not exact outside are not exact within. Of the inputs, floats may
-        // be anything.
-        for capture in inner.captures() {
-            child.values[capture.inner.index()].exact = self.values[capture.outer.index()].exact;
-        }
-        for id in inner.inputs() {
-            child.values[id.index()].exact = child.values[id.index()].fact.dtype().is_some_and(is_whole);
-        }
-        let node = &self.graph.nodes()[at.0];
-        for (id, outer) in inline::passed(self.standard, node, inner) {
-            child.values[id.index()].exact |= self.values[outer.index()].exact;
-        }
-        child.study(folder);
-        child
-    }
-
-    /// Marks the values that a subgraph captures and needs as needed.
-    pub(super) fn need_captures(&mut self, child: &FoldState<'_>) {
-        for capture in child.graph.captures() {
-            if child.values[capture.inner.index()].needed {
-                self.need(capture.outer);
-            }
-        }
-    }
-
-    /// Constants that the file's graph reads and the folded one does not.
-    pub(super) fn dropped(&self) -> std::collections::HashSet<Arc<str>> {
-        let mut read = vec![false; self.graph.values().len()];
-        self.graph.nodes().iter().flat_map(Node::needs).for_each(|id| read[id.index()] = true);
-        let idle = |id: ValueId| {
-            let plain = self.graph.value(id).origin == Origin::Constant;
-            plain && read[id.index()] && !self.values[id.index()].needed && !self.values[id.index()].output
-        };
-        let idle = self.graph.constants().iter().map(|(id, _)| *id).filter(|&id| idle(id));
-        idle.map(|id| self.graph.value(id).name.clone()).collect()
-    }
-}
-
-/// The values and nodes of a graph that are needed.
-pub(super) struct Needs<'m> {
-    needed: Vec<bool>,
-    stays: Vec<bool>,
-    children: BTreeMap<(usize, usize), FoldState<'m>>,
 }

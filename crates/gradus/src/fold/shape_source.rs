@@ -29,7 +29,7 @@ pub(super) struct InputSizes {
 pub(super) enum InputPart {
     /// The dimensions at these axes.
     Axes(Vec<i64>),
-    /// These numbers.
+    /// Known sizes.
     Known(Vec<i64>),
 }
 

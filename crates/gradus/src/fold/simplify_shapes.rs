@@ -1,6 +1,6 @@
 //! Shapes and bounds that nodes want, as constants where only the data's own dimensions are open.
 //!
-//! By ONNX's names; `dialect.rs` says what stands for them elsewhere.
+//! Operators have ONNX's names; `dialect.rs` has those of other standards.
 //!
 //! | operator | input | element | means |
 //! |---|---|---|---|

@@ -12,7 +12,7 @@ use gradus_core::graph::{Constant, Graph, ValueId};
 use gradus_core::text::name_in_message;
 use gradus_core::{DType, Result, Tensor};
 
-use super::Found;
+use super::Fault;
 use super::subject::{Subject, held};
 
 /// Fewest bytes of a constant whose place, type or copies matter.
@@ -22,7 +22,7 @@ const LARGE: u128 = 1 << 10;
 const LARGE_INTEGERS: u128 = 1 << 20;
 
 /// A constant, and what its elements are.
-pub(super) struct Scanned {
+pub(super) struct ScannedConstant {
     place: String,
     constant: Constant,
     position: Option<Position>,
@@ -68,7 +68,7 @@ impl Kinds {
 }
 
 /// Reads all constants once.
-pub(super) fn scan(of: &Subject<'_>) -> Result<Vec<Scanned>> {
+pub(super) fn scan(of: &Subject<'_>) -> Result<Vec<ScannedConstant>> {
     let mut all = Vec::new();
     for (label, graph) in of.graphs() {
         let needed = of.needed(graph);
@@ -80,7 +80,7 @@ pub(super) fn scan(of: &Subject<'_>) -> Result<Vec<Scanned>> {
         for node in graph.nodes() {
             if let (Some(constant), Some(&Some(id))) = (held(node), node.outputs.first()) {
                 let found = scanned(name(id), constant, true, needed.values[id.index()]);
-                all.push(Scanned { position: found.position.or(node.position), ..found });
+                all.push(ScannedConstant { position: found.position.or(node.position), ..found });
             }
         }
     }
@@ -91,8 +91,8 @@ fn place(label: &str, graph: &Graph, id: ValueId) -> String {
     format!("{label}constant \"{}\"", name_in_message(&graph.value(id).name))
 }
 
-fn scanned(place: String, constant: &Constant, is_in_node: bool, is_read: bool) -> Scanned {
-    let mut found = Scanned {
+fn scanned(place: String, constant: &Constant, is_in_node: bool, is_read: bool) -> ScannedConstant {
+    let mut found = ScannedConstant {
         place,
         constant: constant.clone(),
         position: constant.position(),
@@ -116,40 +116,40 @@ fn scanned(place: String, constant: &Constant, is_in_node: bool, is_read: bool) 
 }
 
 /// The findings about the constants for which a function has a message.
-fn about(of: &mut Subject<'_>, says: impl Fn(&Scanned) -> Option<String>) -> Result<Vec<Found>> {
+fn about(of: &mut Subject<'_>, says: impl Fn(&ScannedConstant) -> Option<String>) -> Result<Vec<Fault>> {
     let found = of
         .scanned()?
         .iter()
-        .filter_map(|it| Some(Found::at(it.place.clone(), says(it)?).positioned(it.position)));
+        .filter_map(|it| Some(Fault::at(it.place.clone(), says(it)?).positioned(it.position)));
     Ok(found.collect())
 }
 
-fn of_elements(count: usize, of: &Scanned, what: &str) -> Option<String> {
+fn of_elements(count: usize, of: &ScannedConstant, what: &str) -> Option<String> {
     (count > 0).then(|| format!("{count} of {} elements are {what}", of.constant.shape().len()))
 }
 
 /// Constants whose elements cannot be read.
-pub(super) fn unreadable(of: &mut Subject<'_>) -> Result<Vec<Found>> {
+pub(super) fn unreadable(of: &mut Subject<'_>) -> Result<Vec<Fault>> {
     about(of, |it| it.error.clone())
 }
 
 /// Constants with NaN.
-pub(super) fn nan(of: &mut Subject<'_>) -> Result<Vec<Found>> {
+pub(super) fn nan(of: &mut Subject<'_>) -> Result<Vec<Fault>> {
     about(of, |it| of_elements(it.kinds.nan, it, "NaN"))
 }
 
 /// Constants with infinities.
-pub(super) fn infinite(of: &mut Subject<'_>) -> Result<Vec<Found>> {
+pub(super) fn infinite(of: &mut Subject<'_>) -> Result<Vec<Fault>> {
     about(of, |it| of_elements(it.kinds.infinite, it, "infinite"))
 }
 
 /// Constants with subnormal numbers.
-pub(super) fn subnormal(of: &mut Subject<'_>) -> Result<Vec<Found>> {
+pub(super) fn subnormal(of: &mut Subject<'_>) -> Result<Vec<Fault>> {
     about(of, |it| of_elements(it.kinds.subnormal, it, "subnormal"))
 }
 
 /// Constants that no output depends on.
-pub(super) fn unread(of: &mut Subject<'_>) -> Result<Vec<Found>> {
+pub(super) fn unread(of: &mut Subject<'_>) -> Result<Vec<Fault>> {
     about(of, |it| {
         let bytes = it.constant.byte_len();
         (!it.is_read).then(|| format!("no output depends on it; it takes {bytes} bytes"))
@@ -157,7 +157,7 @@ pub(super) fn unread(of: &mut Subject<'_>) -> Result<Vec<Found>> {
 }
 
 /// Large constants in nodes `Constant`.
-pub(super) fn in_nodes(of: &mut Subject<'_>) -> Result<Vec<Found>> {
+pub(super) fn in_nodes(of: &mut Subject<'_>) -> Result<Vec<Fault>> {
     about(of, |it| {
         let bytes = it.constant.byte_len();
         (it.is_in_node && bytes >= LARGE).then(|| format!("{bytes} bytes are in a node Constant"))
@@ -165,8 +165,8 @@ pub(super) fn in_nodes(of: &mut Subject<'_>) -> Result<Vec<Found>> {
 }
 
 /// Large constants with the same elements as another.
-pub(super) fn copies(of: &mut Subject<'_>) -> Result<Vec<Found>> {
-    let mut seen: HashMap<_, Vec<&Scanned>> = HashMap::new();
+pub(super) fn copies(of: &mut Subject<'_>) -> Result<Vec<Fault>> {
+    let mut seen: HashMap<_, Vec<&ScannedConstant>> = HashMap::new();
     let mut found = Vec::new();
     for it in of.scanned()? {
         let Some(digest) = it.digest else { continue };
@@ -175,7 +175,7 @@ pub(super) fn copies(of: &mut Subject<'_>) -> Result<Vec<Found>> {
         match earlier.iter().find(|other| has_bytes_of(it, other)) {
             Some(first) => {
                 let message = format!("has the {} bytes of {}", it.constant.byte_len(), first.place);
-                found.push(Found::at(it.place.clone(), message).positioned(it.position));
+                found.push(Fault::at(it.place.clone(), message).positioned(it.position));
             }
             None => earlier.push(it),
         }
@@ -183,14 +183,14 @@ pub(super) fn copies(of: &mut Subject<'_>) -> Result<Vec<Found>> {
     Ok(found)
 }
 
-fn has_bytes_of(it: &Scanned, other: &Scanned) -> bool {
+fn has_bytes_of(it: &ScannedConstant, other: &ScannedConstant) -> bool {
     let [a, b] = [it, other].map(|it| it.constant.tensor().ok());
     matches!((a, b), (Some(a), Some(b)) if a.bytes() == b.bytes())
 }
 
 /// Constants of float64 in a model whose inputs and other constants are narrower floats.
-pub(super) fn float64(of: &mut Subject<'_>) -> Result<Vec<Found>> {
-    let bytes = |all: &[Scanned], is_asked: &dyn Fn(DType) -> bool| {
+pub(super) fn float64(of: &mut Subject<'_>) -> Result<Vec<Fault>> {
+    let bytes = |all: &[ScannedConstant], is_asked: &dyn Fn(DType) -> bool| {
         let asked = all.iter().filter(|it| is_asked(it.constant.dtype()));
         asked.map(|it| it.constant.byte_len()).fold(0, u128::saturating_add)
     };
@@ -207,7 +207,7 @@ pub(super) fn float64(of: &mut Subject<'_>) -> Result<Vec<Found>> {
 }
 
 /// Large constants of 64-bit integers.
-pub(super) fn int64(of: &mut Subject<'_>) -> Result<Vec<Found>> {
+pub(super) fn int64(of: &mut Subject<'_>) -> Result<Vec<Fault>> {
     about(of, |it| {
         let bytes = it.constant.byte_len();
         let is_large = it.constant.dtype() == DType::I64 && bytes >= LARGE_INTEGERS;

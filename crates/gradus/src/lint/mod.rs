@@ -26,7 +26,7 @@ pub use fix::{Fix, Fixed};
 pub use rules::RULES;
 use subject::Subject;
 
-/// How much a finding matters.
+/// The importance of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// Worth knowing.
@@ -75,7 +75,7 @@ pub struct LintRule {
     pub code: &'static str,
     /// Its name: `contradiction`.
     pub name: &'static str,
-    /// How much its findings matter.
+    /// The importance of its findings.
     pub severity: Severity,
     /// The fault, as a noun.
     pub finds: &'static str,
@@ -86,25 +86,25 @@ pub struct LintRule {
     /// The change by which [`Model::fix`] mends it.
     pub fix: Option<Fix>,
     /// Looks for it.
-    search: fn(&mut Subject<'_>) -> Result<Vec<Found>>,
+    search: fn(&mut Subject<'_>) -> Result<Vec<Fault>>,
 }
 
 /// A fault that a rule finds at one place.
-struct Found {
+struct Fault {
     place: String,
     message: String,
     position: Option<Position>,
 }
 
-impl Found {
+impl Fault {
     /// A finding at a place in words.
-    fn at(place: impl Into<String>, message: impl Into<String>) -> Found {
-        Found { place: place.into(), message: message.into(), position: None }
+    fn at(place: impl Into<String>, message: impl Into<String>) -> Fault {
+        Fault { place: place.into(), message: message.into(), position: None }
     }
 
     /// The finding with its position in the file.
-    fn positioned(self, position: Option<Position>) -> Found {
-        Found { position, ..self }
+    fn positioned(self, position: Option<Position>) -> Fault {
+        Fault { position, ..self }
     }
 }
 
@@ -135,11 +135,11 @@ pub struct LintOptions {
 pub struct Finding {
     /// The rule.
     pub rule: &'static LintRule,
-    /// Where it is, in words: `node "scores"`, `input "x"`, `the model`.
+    /// Its place, in words: `node "scores"`, `input "x"`, `the model`.
     pub place: String,
     /// The message about it.
     pub message: String,
-    /// Where that stands in the file, if it is known.
+    /// The position of that place in the file, if it is known.
     pub position: Option<Position>,
 }
 

@@ -4,7 +4,7 @@ use gradus_core::display::element;
 use gradus_core::graph::{Graph, Node};
 use gradus_core::{DType, Number, Result};
 
-use super::Found;
+use super::Fault;
 use super::graphs::readers;
 use super::subject::{Subject, constant_of};
 use crate::fact::Fact;
@@ -20,7 +20,7 @@ fn scales(node: &Node) -> &'static [usize] {
 }
 
 /// Scales that are 0, negative, or no numbers.
-pub(super) fn bad_scales(of: &mut Subject<'_>) -> Result<Vec<Found>> {
+pub(super) fn bad_scales(of: &mut Subject<'_>) -> Result<Vec<Fault>> {
     let mut found = Vec::new();
     for (place, graph, node) in of.nodes() {
         for constant in scales(node).iter().filter_map(|&input| constant_of(graph, node, input)) {
@@ -28,7 +28,7 @@ pub(super) fn bad_scales(of: &mut Subject<'_>) -> Result<Vec<Found>> {
             let bad = tensor.numbers()?.position(|number| !is_scale(number));
             found.extend(bad.map(|index| {
                 let message = format!("a scale is {}, not a number above 0", element(&tensor, index));
-                Found::at(place.clone(), message).positioned(node.position)
+                Fault::at(place.clone(), message).positioned(node.position)
             }));
         }
     }
@@ -40,7 +40,7 @@ fn is_scale(number: Number) -> bool {
 }
 
 /// Results of `QuantizeLinear` that are cast in place of being dequantized.
-pub(super) fn cast_codes(of: &mut Subject<'_>) -> Result<Vec<Found>> {
+pub(super) fn cast_codes(of: &mut Subject<'_>) -> Result<Vec<Fault>> {
     let mut found = Vec::new();
     let mut known: Option<(*const Graph, _)> = None;
     for (place, graph, node) in of.nodes() {
@@ -55,14 +55,14 @@ pub(super) fn cast_codes(of: &mut Subject<'_>) -> Result<Vec<Found>> {
         let mut casts = read.filter(|reader| of.row(reader).is_some_and(|row| row.role == Role::Cast));
         if casts.next().is_some() {
             let message = "its codes are cast to numbers, without scale and zero point";
-            found.push(Found::at(place, message).positioned(node.position));
+            found.push(Fault::at(place, message).positioned(node.position));
         }
     }
     Ok(found)
 }
 
 /// Casts of constants to float16 that overflow.
-pub(super) fn overflows(of: &mut Subject<'_>) -> Result<Vec<Found>> {
+pub(super) fn overflows(of: &mut Subject<'_>) -> Result<Vec<Fault>> {
     let mut found = Vec::new();
     for (index, node) in of.model.graph().nodes().iter().enumerate() {
         let is_cast = of.row(node).is_some_and(|row| row.role == Role::Cast);
@@ -80,7 +80,7 @@ pub(super) fn overflows(of: &mut Subject<'_>) -> Result<Vec<Found>> {
         if beyond > 0 {
             let message = format!("{beyond} of {} elements are infinite in float16", tensor.len());
             let place = super::subject::place_of("", node, index);
-            found.push(Found::at(place, message).positioned(node.position));
+            found.push(Fault::at(place, message).positioned(node.position));
         }
     }
     Ok(found)

@@ -9,34 +9,34 @@ use gradus_core::text::name_in_message;
 use gradus_engine::infer::{Completeness, ModelCondition, Problem};
 use regex::Regex;
 
-use super::Found;
+use super::Fault;
 use super::subject::{Subject, input};
 use crate::dim::Relation;
 
 /// Nodes and declarations that contradict each other.
-pub(super) fn contradictions(of: &mut Subject<'_>) -> Result<Vec<Found>> {
+pub(super) fn contradictions(of: &mut Subject<'_>) -> Result<Vec<Fault>> {
     Ok(of.inference.problems().iter().map(|problem| remark(of, problem)).collect())
 }
 
 /// Declared shapes that no run shows.
-pub(super) fn wrong_declarations(of: &mut Subject<'_>) -> Result<Vec<Found>> {
+pub(super) fn wrong_declarations(of: &mut Subject<'_>) -> Result<Vec<Fault>> {
     Ok(of.inference.warnings().iter().map(|problem| remark(of, problem)).collect())
 }
 
-fn remark(of: &Subject<'_>, problem: &Problem) -> Found {
+fn remark(of: &Subject<'_>, problem: &Problem) -> Fault {
     let node = problem.node.as_ref().filter(|(path, _)| path.is_empty());
     let position = node.and_then(|(_, index)| of.model.graph().nodes().get(*index)?.position);
-    Found::at(problem.place.clone(), problem.message.clone()).positioned(position)
+    Fault::at(problem.place.clone(), problem.message.clone()).positioned(position)
 }
 
 /// Symbols that a condition leaves one number.
-pub(super) fn single_sizes(of: &mut Subject<'_>) -> Result<Vec<Found>> {
+pub(super) fn single_sizes(of: &mut Subject<'_>) -> Result<Vec<Fault>> {
     let single = of.inference.conditions().iter().filter(|condition| leaves_one(of, condition));
     Ok(single.map(|condition| found(condition, "the model runs only if ")).collect())
 }
 
 /// Further conditions of sizes, without which every run fails.
-pub(super) fn conditions(of: &mut Subject<'_>) -> Result<Vec<Found>> {
+pub(super) fn conditions(of: &mut Subject<'_>) -> Result<Vec<Fault>> {
     let others = of.inference.conditions().iter();
     let others = others.filter(|condition| condition.is_of_every_run() && condition.elements.is_none());
     let others = others.filter(|condition| condition.relation.is_some() && !leaves_one(of, condition));
@@ -44,7 +44,7 @@ pub(super) fn conditions(of: &mut Subject<'_>) -> Result<Vec<Found>> {
 }
 
 /// Elements of inputs that nodes look up.
-pub(super) fn elements(of: &mut Subject<'_>) -> Result<Vec<Found>> {
+pub(super) fn elements(of: &mut Subject<'_>) -> Result<Vec<Fault>> {
     let of_elements = of.inference.conditions().iter().filter(|condition| condition.elements.is_some());
     Ok(of_elements.map(|condition| found(condition, "")).collect())
 }
@@ -58,26 +58,26 @@ fn leaves_one(of: &Subject<'_>, condition: &ModelCondition) -> bool {
         })
 }
 
-fn found(condition: &ModelCondition, before: &str) -> Found {
-    Found::at(condition.node.clone(), format!("{before}{}", condition.text))
+fn found(condition: &ModelCondition, before: &str) -> Fault {
+    Fault::at(condition.node.clone(), format!("{before}{}", condition.text))
 }
 
 /// Values whose sizes are not known, each reason once.
-pub(super) fn unknown_sizes(of: &mut Subject<'_>) -> Result<Vec<Found>> {
+pub(super) fn unknown_sizes(of: &mut Subject<'_>) -> Result<Vec<Fault>> {
     let (graph, inference) = (of.model.graph(), &of.inference);
     let (mut told, mut all) = (HashSet::new(), Vec::new());
     let outputs = graph.order().iter().flat_map(|&index| graph.nodes()[index].outputs.iter().flatten());
     for &id in outputs.filter(|id| inference.completeness(inference.fact(**id)) > Completeness::Data) {
         for reason in inference.why_incomplete(id).into_iter().filter(|reason| told.insert(reason.clone())) {
             let place = format!("value \"{}\"", name_in_message(&graph.value(id).name));
-            all.push(Found::at(place, format!("its shape is not known: {reason}")));
+            all.push(Fault::at(place, format!("its shape is not known: {reason}")));
         }
     }
     Ok(all)
 }
 
 /// Axes of inputs without a name.
-pub(super) fn unnamed_sizes(of: &mut Subject<'_>) -> Result<Vec<Found>> {
+pub(super) fn unnamed_sizes(of: &mut Subject<'_>) -> Result<Vec<Fault>> {
     Ok(axes(of, |dim| match dim {
         DeclaredDim::Unknown => Some("has neither a size nor a name".to_owned()),
         _ => None,
@@ -85,7 +85,7 @@ pub(super) fn unnamed_sizes(of: &mut Subject<'_>) -> Result<Vec<Found>> {
 }
 
 /// Names of axes that an exporter invented.
-pub(super) fn invented_names(of: &mut Subject<'_>) -> Result<Vec<Found>> {
+pub(super) fn invented_names(of: &mut Subject<'_>) -> Result<Vec<Fault>> {
     static INVENTED: LazyLock<Regex> = LazyLock::new(|| {
         let text = r"^(unk__\d+|s\d+|u\d+|dim_\d+|p2o\.DynamicDimension\.\d+|.+_dynamic_axes_\d+)$";
         Regex::new(text).expect("the expression is written well")
@@ -98,7 +98,7 @@ pub(super) fn invented_names(of: &mut Subject<'_>) -> Result<Vec<Found>> {
     }))
 }
 
-fn axes(of: &Subject<'_>, says: impl Fn(&DeclaredDim) -> Option<String>) -> Vec<Found> {
+fn axes(of: &Subject<'_>, says: impl Fn(&DeclaredDim) -> Option<String>) -> Vec<Fault> {
     let graph = of.model.graph();
     let open = graph.inputs().iter().filter(|id| graph.constant(**id).is_none());
     let axes = |id: &ValueId| match &graph.value(*id).declared {
@@ -110,7 +110,7 @@ fn axes(of: &Subject<'_>, says: impl Fn(&DeclaredDim) -> Option<String>) -> Vec<
     open.flat_map(|id| {
         let found = axes(id).into_iter().filter_map(|(axis, dim)| Some((axis, says(&dim)?)));
         found
-            .map(|(axis, says)| Found::at(input(graph, *id), format!("axis {axis} {says}")))
+            .map(|(axis, says)| Fault::at(input(graph, *id), format!("axis {axis} {says}")))
             .collect::<Vec<_>>()
     })
     .collect()

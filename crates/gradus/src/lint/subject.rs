@@ -8,7 +8,7 @@ use gradus_core::{Limits, Result};
 use gradus_engine::infer::{InferOptions, Inference};
 
 use super::LintOptions;
-use super::constants::Scanned;
+use super::constants::ScannedConstant;
 use crate::constants::is_constant_node;
 use crate::cost::Cost;
 use crate::model::Model;
@@ -22,7 +22,7 @@ pub(super) struct Subject<'m> {
     pub(super) limits: Limits,
     pub(super) inference: Inference,
     cost: Option<Cost>,
-    scanned: Option<Vec<Scanned>>,
+    scanned: Option<Vec<ScannedConstant>>,
 }
 
 impl<'m> Subject<'m> {
@@ -48,7 +48,7 @@ impl<'m> Subject<'m> {
     }
 
     /// The constants, with what their elements are.
-    pub(super) fn scanned(&mut self) -> Result<&[Scanned]> {
+    pub(super) fn scanned(&mut self) -> Result<&[ScannedConstant]> {
         let scanned = match self.scanned.take() {
             Some(scanned) => scanned,
             None => super::constants::scan(self)?,

@@ -10,15 +10,18 @@ mod common {
     pub mod sketch;
     pub mod tensors;
 }
+mod axes;
 mod defaults;
 mod edges;
 mod functions;
 mod graphs;
+mod images;
 mod lowered;
 mod networks;
 mod opsets;
 mod runtimes;
 mod sets;
 mod states;
+mod transforms;
 mod types;
 mod verify;

@@ -203,7 +203,9 @@ pub fn half_exp(x: f64) -> f64 {
     }
     let root = Pair(x / 2.0, 0.0).exp();
     let product = Pair(root.0 / 2.0, root.1 / 2.0) * root;
-    product.0 + product.1
+    let value = product.0 + product.1;
+    // Both parts of a product beyond the doubles are NaN.
+    if value.is_nan() { f64::INFINITY } else { value }
 }
 
 /// `ln(2 x)` for large `x`.

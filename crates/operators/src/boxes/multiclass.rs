@@ -29,7 +29,7 @@ fn choice(l: &Lowering<'_>, inclusive: bool) -> Result<Choice> {
 /// Boxes in the order that attributes say; `by_class` if they are in that of classes already.
 fn arranged(l: &mut Lowering<'_>, mut found: Found, by_class: bool) -> Result<Found> {
     let across = l.attributes.flag("sort_result_across_batch", false)?;
-    // Files call the attribute, and one of its values, otherwise than the text does.
+    // Files have another name for the attribute, and for one of its values, than the text.
     let given = words::SORT_RESULT.of(&l.attributes)?;
     let by_label = match words::SORT_BOXES.of_or(&l.attributes, given)? {
         "none" => return Ok(found),

@@ -23,11 +23,11 @@ use gradus_core::convert::{small_u32, usize_of_i64};
 use crate::control_flow::counted::{Counters, number_of_iterations};
 use crate::control_flow::eval::lists_of_scan;
 use crate::control_flow::loops::lead_rank;
-use crate::dim::{Bounds, Condition, Dim, Origin, Relation, Symbol, Symbols};
+use crate::dim::{Bounds, Condition, Dim, Relation, Symbols};
 use crate::errors;
 use crate::fact::{Dims, Elements, Fact, SequenceFact, TensorFact};
 use crate::indices;
-use crate::infer::{InferContext, InferError, InferResult, Visit, element_of_input};
+use crate::infer::{InferContext, InferError, InferResult, Visit};
 use crate::normalize::Older;
 
 /// Maximum number of runs of a loop that is unrolled.
@@ -36,43 +36,6 @@ const MAX_RUNS: i64 = 256;
 /// Maximum number of rounds until nothing changes: facts only ever say less, so fewer are enough
 /// unless ranks are large.
 const MAX_ROUNDS: usize = 64;
-
-/// Facts of `If`: those of the chosen branch, or what both branches share.
-pub fn branch(cx: &mut InferContext<'_, '_>) -> InferResult {
-    let truth = cx.integer(0);
-    let condition = truth.and_then(Dim::known);
-    let (chosen, other) = match condition {
-        Some(0) => ("else_branch", Some("then_branch")),
-        Some(_) => ("then_branch", Some("else_branch")),
-        None => ("then_branch", None),
-    };
-    let how = if condition.is_none() { Visit::Perhaps(guard(cx, truth, true)) } else { Visit::Certain };
-    let first = cx.inner(chosen, Vec::new(), how)?;
-    if let Some(other) = other {
-        cx.note_runs(chosen, Dim::ONE, u32::MAX)?;
-        cx.note_runs(other, Dim::ZERO, u32::MAX)?;
-        // For the report only.
-        let _ = cx.inner(other, Vec::new(), Visit::Never);
-        return Ok(first);
-    }
-    cx.note_runs(chosen, None, u32::MAX)?;
-    cx.note_runs("else_branch", None, u32::MAX)?;
-    let how = Visit::Perhaps(guard(cx, truth, false));
-    let second = cx.inner("else_branch", Vec::new(), how)?;
-    Ok(first.iter().zip(&second).map(|(a, b)| cx.join(a, b, "the branches differ")).collect())
-}
-
-/// The condition of sizes, or of elements of inputs, under which a truth value is true, or false.
-pub fn guard(cx: &mut InferContext<'_, '_>, truth: Option<Dim>, holds: bool) -> Option<Condition> {
-    let symbols = cx.symbols();
-    let condition = symbols.condition_if(truth?)?;
-    let condition = if holds { condition } else { symbols.opposite(&condition)? };
-    let condition = symbols.shortest(condition);
-    // Symbols that nodes compute of data have no name that a reader knows.
-    let is_told = |symbol: &&Symbol| symbol.origin == Origin::Input || element_of_input(symbol).is_some();
-    let sides = [condition.left, condition.right];
-    sides.iter().flat_map(|&dim| symbols.symbols_of(dim)).all(|symbol| is_told(&symbol)).then_some(condition)
-}
 
 /// A value that is carried from one run of a body to the next.
 pub struct Carried {

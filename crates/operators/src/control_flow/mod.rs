@@ -1,5 +1,6 @@
 //! `If`, `Loop`, `Scan` and `TensorIterator`.
 
+pub mod branches;
 mod counted;
 pub mod eval;
 pub mod infer;

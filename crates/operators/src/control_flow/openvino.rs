@@ -13,10 +13,9 @@ use gradus_core::graph::{Content, Graph, Port, Ports, Slices, Standard, Type};
 use gradus_core::{DType, Number, Result as Computed, Shape, Tensor, Value};
 
 use crate::attributes::missing;
+use crate::control_flow::branches::branches;
 use crate::control_flow::counted::{Counters, number_of_iterations};
-use crate::control_flow::infer::{
-    all_runs, first_run, forget, guard, in_iteration, last, outside, runs_at_all,
-};
+use crate::control_flow::infer::{all_runs, first_run, forget, in_iteration, last, outside, runs_at_all};
 use crate::dim::{Bounds, Dim, Relation};
 use crate::errors;
 use crate::fact::{Elements, Fact, TensorFact};
@@ -27,15 +26,15 @@ use crate::op::{BuildContext, EvalContext, Op};
 use crate::program::GraphProgram;
 use crate::{indices, output};
 
-/// Facts about the outputs, from one of the branches.
-fn one_branch(cx: &mut InferContext<'_, '_>, which: &str, how: Visit) -> InferResult {
-    let (body, map) = (format!("{which}_body"), format!("{which}_port_map"));
+/// Facts about the outputs, from the branch whose graph has this name.
+fn one_branch(cx: &mut InferContext<'_, '_>, body: &str, how: Visit) -> InferResult {
+    let map = body.replace("_body", "_port_map");
     let ports = cx.ports(&map)?;
-    let mut inputs = vec![Fact::Unknown; cx.graph(&body)?.inputs().len()];
+    let mut inputs = vec![Fact::Unknown; cx.graph(body)?.inputs().len()];
     for port in &ports.inputs {
         inputs[port.inner] = cx.read_fact(port.outer);
     }
-    let values = cx.inner(&body, inputs, how)?;
+    let values = cx.inner(body, inputs, how)?;
     let mut facts = vec![Fact::Unknown; cx.node.outputs.len()];
     for port in &ports.outputs {
         if let (Some(fact), Some(value)) = (facts.get_mut(port.outer), values.get(port.inner)) {
@@ -45,28 +44,9 @@ fn one_branch(cx: &mut InferContext<'_, '_>, which: &str, how: Visit) -> InferRe
     Ok(facts)
 }
 
-/// Facts of OpenVINO's `If`: those of the chosen branch, or what both branches share.
+/// Facts of OpenVINO's `If`.
 pub fn branch(cx: &mut InferContext<'_, '_>) -> InferResult {
-    let truth = cx.integer(0);
-    let (chosen, other) = match truth.and_then(Dim::known) {
-        Some(0) => ("else", Some("then")),
-        Some(_) => ("then", Some("else")),
-        None => ("then", None),
-    };
-    let how = if other.is_none() { Visit::Perhaps(guard(cx, truth, true)) } else { Visit::Certain };
-    let first = one_branch(cx, chosen, how)?;
-    if let Some(other) = other {
-        cx.note_runs(&format!("{chosen}_body"), Dim::ONE, u32::MAX)?;
-        cx.note_runs(&format!("{other}_body"), Dim::ZERO, u32::MAX)?;
-        // For the report only.
-        let _ = one_branch(cx, other, Visit::Never);
-        return Ok(first);
-    }
-    cx.note_runs("then_body", None, u32::MAX)?;
-    cx.note_runs("else_body", None, u32::MAX)?;
-    let how = Visit::Perhaps(guard(cx, truth, false));
-    let second = one_branch(cx, "else", how)?;
-    Ok(first.iter().zip(&second).map(|(a, b)| cx.join(a, b, "the branches differ")).collect())
+    branches(cx, ["then_body", "else_body"], one_branch)
 }
 
 /// Number of slices of a tensor.

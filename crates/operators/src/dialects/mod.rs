@@ -3,11 +3,13 @@
 
 pub mod adaptive;
 pub mod boxes;
+#[cfg(any(feature = "run", feature = "convert", feature = "paddle"))]
 pub mod elimination;
 pub mod indices;
 pub mod openvino;
 #[cfg(feature = "paddle")]
 pub mod paddle;
+#[cfg(any(feature = "run", feature = "convert", feature = "paddle"))]
 pub mod special;
 
 use gradus_core::{Error, Kind};

@@ -32,7 +32,7 @@ pub enum Broadcast {
     None,
     /// The second operand's axes are axes of the first, from there on; or the last ones.
     Onto(Option<i64>),
-    /// As NumPy does.
+    /// Both operands are broadcast, by the rules of NumPy.
     Both,
 }
 

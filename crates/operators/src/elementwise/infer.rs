@@ -24,12 +24,12 @@ use crate::normalize::Older;
 use crate::operation::Operation;
 use crate::{errors, indices};
 
-/// As the first input.
+/// The output has the shape of the first input.
 pub fn same(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::shaped(cx.dims(0)?)])
 }
 
-/// As the first input, with its type.
+/// The output has the type and shape of the first input.
 pub fn alike(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::tensor(cx.dtype(0), cx.dims(0)?)])
 }
@@ -99,7 +99,7 @@ fn running_sums(
     Some(Extremes { min, max, attained: true }.elements())
 }
 
-/// As the first input, whose element type it has.
+/// The output has the type and shape of the first input, for operators of ONNX Runtime.
 pub fn microsoft_same(cx: &mut InferContext<'_, '_>) -> InferResult {
     let mut dims = cx.dims(0)?;
     if matches!(cx.operator, "BiasGelu" | "FastGelu") {
@@ -192,9 +192,9 @@ fn mapped(
 /// How a function of one number orders its results.
 #[derive(Clone, Copy)]
 enum Order {
-    /// Those of larger numbers are no smaller.
+    /// Results of larger numbers are no smaller.
     Kept,
-    /// Those of larger numbers are no larger.
+    /// Results of larger numbers are no larger.
     Reversed,
 }
 
@@ -561,7 +561,7 @@ pub fn cast_like(cx: &mut InferContext<'_, '_>) -> InferResult {
     cast(cx, to)
 }
 
-/// As both inputs together, of the type of the first.
+/// The output has the shape of both inputs together, and the type of the first.
 pub fn together(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::tensor(cx.dtype(0), broadcast_inputs(cx, 0)?)])
 }

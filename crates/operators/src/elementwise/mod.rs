@@ -9,8 +9,10 @@ pub mod infer;
 pub mod lowered;
 pub mod mixed;
 pub mod openvino;
+#[cfg(any(feature = "run", feature = "convert", feature = "paddle"))]
 pub mod polynomials;
 pub mod select;
+#[cfg(any(feature = "run", feature = "convert", feature = "paddle"))]
 pub mod special;
 pub mod symbolic;
 pub mod text;

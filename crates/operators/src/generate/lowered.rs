@@ -1,60 +1,16 @@
-//! Tensors that are created, and Dropout, in operator sets that lack a type or an attribute; and
-//! operators of OpenVINO whose results are drawn at random, by the generator of `RandomUniform` of
+//! Operators of OpenVINO whose results are drawn at random, by the generator of `RandomUniform` of
 //! ONNX: OpenVINO fixes none that is the same in all its devices.
 
 use gradus_core::convert::i64_of;
-use gradus_core::element::Bool;
 use gradus_core::graph::Content;
-use gradus_core::{DType, Result, Shape, Tensor};
+use gradus_core::{DType, Result, Tensor};
 use gradus_formats::onnx::number_of;
 
-use crate::conversion::node::ConvertContext;
-use crate::conversion::writer::NewValue;
 use crate::dialects::boxes::greatest;
 use crate::dialects::indices::{index, size};
 use crate::errors;
-use crate::generate::constant::held;
 use crate::lowering::terms::{cast, f, ints, of, with};
 use crate::lowering::{LoweredValue, Lowering, along, int};
-
-/// Ones on a diagonal in a type that the program of the model has, cast to that of the node, if it
-/// lacks that one.
-pub fn eye_in_other_type(cx: &mut ConvertContext<'_, '_>) -> Result<Option<Vec<NewValue>>> {
-    let (Some(runtime), from) = (cx.conversion.runtime, cx.dtype(0)?) else { return Ok(None) };
-    let to = cx.attributes.dtype("dtype")?.unwrap_or(from);
-    let takes = |from, to| runtime.takes(cx.target, "EyeLike", &[("T1", from), ("T2", to)]);
-    let other = [DType::F32, DType::F64, DType::I64].into_iter().find(|&own| takes(own, own));
-    let Some(own) = other.filter(|_| !takes(from, to)) else { return Ok(None) };
-    let x = cx.input(0)?;
-    let (sizes, k) = (cx.sizes(x)?, cx.attributes.int_or("k", 0)?);
-    let zero = Content::Tensor(Tensor::zeros(own, Shape::vector(1))?.into());
-    let zeros = cx.put("ConstantOfShape", &[sizes], &[("value", zero)])?;
-    let eye = cx.put("EyeLike", &[zeros], &[("k", Content::Int(k))])?;
-    Ok(Some(vec![if own == to { eye } else { cx.cast(eye, to)? }]))
-}
-
-/// A constant as a tensor, in operator sets that lack its attribute.
-pub fn constant_as_tensor(cx: &mut ConvertContext<'_, '_>) -> Result<Option<Vec<NewValue>>> {
-    if cx.attributes.all().next().is_none_or(|(given, _)| cx.set_has(given)) {
-        return Ok(None);
-    }
-    let value = Content::Tensor(held(&cx.attributes)?.into());
-    cx.put_many("Constant", &[], &[("value", value)], 1).map(Some)
-}
-
-/// Returns true if a flag is not set.
-pub fn is_false(flag: &Tensor) -> bool {
-    flag.elements::<Bool>().is_ok_and(|flags| flags.iter().all(|flag| !flag.is_true()))
-}
-
-/// The seed of a Dropout that does not train.
-pub fn is_idle_for_dropout(cx: &ConvertContext<'_, '_>, attribute: &str, _: &Content) -> Result<bool> {
-    Ok(attribute == "seed"
-        && match cx.known(2)? {
-            Some(training) => is_false(&training),
-            None => !cx.has(2),
-        })
-}
 
 /// Numbers from 0 up to 1 in the dimensions that a list says. Seeds of zero draw others each time.
 fn drawn(l: &mut Lowering<'_>, dims: LoweredValue, dtype: DType) -> Result<LoweredValue> {

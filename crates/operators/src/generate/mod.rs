@@ -4,6 +4,8 @@ pub mod constant;
 pub mod eval;
 pub mod infer;
 pub mod lowered;
+#[cfg(feature = "convert")]
+pub mod older;
 pub mod openvino;
 #[cfg(feature = "run")]
 pub mod random;

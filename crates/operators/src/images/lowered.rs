@@ -410,15 +410,3 @@ fn lack_of_resize(cx: &ConvertContext<'_, '_>) -> Result<Option<&'static str>> {
 pub fn resize_by_weights(cx: &mut ConvertContext<'_, '_>) -> Result<Option<Vec<NewValue>>> {
     lack_of_resize(cx)?.map(|lack| by_weights(cx, lack)).transpose()
 }
-
-/// Attributes of a `Resize` that belong to other modes than its own.
-pub fn is_idle_for_resize(cx: &ConvertContext<'_, '_>, attribute: &str, _: &Content) -> Result<bool> {
-    Ok(match attribute {
-        "cubic_coeff_a" => cx.attributes.text("mode")? != Some("cubic"),
-        "extrapolation_value" => {
-            cx.attributes.text("coordinate_transformation_mode")? != Some("tf_crop_and_resize")
-        }
-        "nearest_mode" => cx.attributes.text("mode")?.is_some_and(|mode| mode != "nearest"),
-        _ => false,
-    })
-}

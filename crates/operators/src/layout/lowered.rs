@@ -7,8 +7,6 @@ use gradus_core::{DType, Result, Shape, Tensor};
 
 use crate::conversion::node::ConvertContext;
 use crate::conversion::writer::NewValue;
-use crate::dim::Dim;
-use crate::fact::Elements;
 use crate::lowering::terms::{f, ints, of, pick, whole, with};
 use crate::lowering::{LoweredValue, Lowering, along, axis as axis_of, int};
 
@@ -125,23 +123,4 @@ pub fn smaller_last_part(cx: &mut ConvertContext<'_, '_>) -> Result<Option<Vec<N
         start = end;
     }
     Ok(Some(parts))
-}
-
-/// Returns true if no dimension that a Reshape is given is 0, or that of the same axis of the input
-/// is 0 then, too.
-fn copies_no_dims(cx: &ConvertContext<'_, '_>) -> bool {
-    let (Some(x), Some(shape)) = (cx.fact(0).as_tensor(), cx.fact(1).as_tensor()) else { return false };
-    let symbols = &cx.conversion.symbols;
-    let dims = x.dims.as_deref().unwrap_or_default();
-    let full = !dims.is_empty() && dims.iter().all(|&dim| symbols.at_least(dim, 1));
-    let copied = |(axis, &size): (usize, &Dim)| {
-        symbols.at_least(size, 1) || size.known() == Some(-1) || dims.get(axis) == Some(&size)
-    };
-    let none = matches!(&shape.elements, Elements::Integers(sizes) if sizes.iter().enumerate().all(copied));
-    full || none
-}
-
-/// An `allowzero` that no dimension of a `Reshape` depends on.
-pub fn is_idle_for_reshape(cx: &ConvertContext<'_, '_>, attribute: &str, _: &Content) -> Result<bool> {
-    Ok(attribute == "allowzero" && copies_no_dims(cx))
 }

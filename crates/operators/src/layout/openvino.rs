@@ -8,7 +8,7 @@
 //! | `Transpose` | `Transpose` | the order is an input; an empty one turns all axes |
 //! | `Broadcast` | `Expand` | `numpy`: the target is the shape; `explicit`: and says which axes the input's are; `bidirectional` is `Expand` |
 //! | `Tile` | `Tile` | fewer repeats or fewer axes are filled up with 1 in front |
-//! | `Pad` | `Pad` | pads before and behind are two inputs; below 0 they cut |
+//! | `Pad` | `Pad` | pads before and after are two inputs; below 0 they cut |
 //! | `Split`, `VariadicSplit` | `Split` | the axis is an input; one length may be -1 |
 //! | `BatchToSpace`, `SpaceToBatch` | | blocks of some axes become samples |
 //! | `Reverse`, `Roll` | | elements of axes in reverse, or pushed on from the end to the start |

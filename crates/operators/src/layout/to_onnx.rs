@@ -215,8 +215,8 @@ fn symmetric(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![x])
 }
 
-/// ONNX counts indices below zero from the end, OpenVINO only if it says so: otherwise they are
-/// none.
+/// ONNX counts indices below zero from the end; OpenVINO does so only if an attribute asks for it,
+/// and selects nothing without it.
 pub fn one_hot(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (mut indices, depth) = (l.whole(0)?, l.whole_scalar(1)?);
     let signed = matches!(l.dtype_of(0)?.class(), Class::Signed);

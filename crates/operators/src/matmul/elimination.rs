@@ -401,23 +401,9 @@ pub fn det_by_steps(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![like(l, det, 0)?])
 }
 
-/// As the first input, of square matrices.
-pub fn square(cx: &mut InferContext<'_, '_>) -> InferResult {
-    // Flags of Paddle's operators, which have no signature that says their types.
-    for name in ["upper", "transpose", "unitriangular"] {
-        cx.attributes.flag(name, false)?;
-    }
-    let dims = cx.dims(0)?;
-    let &[.., rows, columns] = &dims[..] else {
-        return Err(errors::rank("input 0", dims.len(), "at least 2").into());
-    };
-    cx.equal(rows, columns, "number of columns of a square matrix")?;
-    Ok(vec![Fact::tensor(cx.dtype(0), dims)])
-}
-
-/// As the product of the inputs, of which the first is square.
+/// The output has the shape of the product of the inputs, of which the first is square.
 pub fn solution(cx: &mut InferContext<'_, '_>) -> InferResult {
-    square(cx)?;
+    infer::square(cx)?;
     let (a, mut b) = (cx.dims(0)?, cx.dims(1)?.to_vec());
     let vectors = are_vectors(&a, &b);
     if vectors {
@@ -428,7 +414,7 @@ pub fn solution(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::tensor(cx.dtype(0), dims)])
 }
 
-/// As the product of the second input, which is square, and the first.
+/// The output has the shape of the product of the second input, which is square, and the first.
 pub fn factor_solution(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (b, a) = (cx.dims(0)?, cx.dims(1)?);
     let &[.., rows, columns] = &a[..] else {

@@ -409,7 +409,7 @@ pub fn shifted(cx: &EvalContext<'_>, input: usize, zero: usize) -> Result<Vec<f6
     }
     let (dims, zeros) = (cx.tensor(input)?.shape().dims(), cx.tensor(zero)?);
     let mut own = zeros.shape().dims().to_vec();
-    // Rows of the first factor stand along its last axis but one.
+    // Rows of the first factor are along its last axis but one.
     if input == 0 && own.len() == 1 && own[0] != 1 && dims.len() > 1 {
         own.push(1);
     }

@@ -256,3 +256,17 @@ pub fn q_gemm(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dtype = if cx.has(8) { cx.dtype(8) } else { Some(DType::F32) };
     Ok(vec![Fact::tensor(dtype, dims)])
 }
+
+/// The output has the type and shape of the first input, whose matrices are square.
+pub fn square(cx: &mut InferContext<'_, '_>) -> InferResult {
+    // Flags of Paddle's operators, which have no signature that says their types.
+    for name in ["upper", "transpose", "unitriangular"] {
+        cx.attributes.flag(name, false)?;
+    }
+    let dims = cx.dims(0)?;
+    let &[.., rows, columns] = &dims[..] else {
+        return Err(errors::rank("input 0", dims.len(), "at least 2").into());
+    };
+    cx.equal(rows, columns, "number of columns of a square matrix")?;
+    Ok(vec![Fact::tensor(cx.dtype(0), dims)])
+}

@@ -6,10 +6,10 @@ use gradus_core::convert::i64_of;
 use gradus_core::{DType, Result};
 
 use crate::conversion::caveats;
-use crate::conversion::node::LONGEST;
 use crate::conversion::report::cannot;
 use crate::dim::Dim;
 use crate::equation::Equation;
+use crate::lowering::LONGEST;
 use crate::lowering::terms::{f, gathered, ints, of, whole, with};
 use crate::lowering::{LoweredValue, Lowering, int};
 

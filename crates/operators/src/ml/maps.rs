@@ -2,13 +2,10 @@
 
 use std::collections::HashMap;
 
-use gradus_core::convert::{self, Rules, i64_of, product, usize_of_i64};
-use gradus_core::{DType, Error, Kind, Map, Number, Result, Shape, Tensor, Value, display};
+use gradus_core::convert::{self, Rules, product, usize_of_i64};
+use gradus_core::{DType, Error, Kind, Map, Number, Result, Shape, Tensor, Value};
 
 use crate::attributes::Attributes;
-use crate::conversion::node::ConvertContext;
-use crate::conversion::to_openvino::say;
-use crate::conversion::writer::NewValue;
 use crate::errors;
 use crate::ml::encode::eval::{keys, vector};
 use crate::op::EvalContext;
@@ -79,17 +76,6 @@ pub fn zip(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<
         Ok(Value::Map(keys.with_values(values)?))
     });
     Ok(vec![Value::Sequence(each.collect::<Result<_>>()?)])
-}
-
-/// `ZipMap` in OpenVINO, which has no maps: the values as a tensor, a column for each key.
-pub fn zip_to_openvino(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    let labels = class_labels(&cx.attributes)?;
-    let keys = (0..labels.len()).map(|at| display::element(&labels, at)).collect::<Vec<_>>().join(", ");
-    cx.edges(&format!(
-        "OpenVINO has no maps: they are the rows of a tensor, with a column for each key: {keys}"
-    ));
-    let (x, shape) = (cx.input(0)?, cx.constant(Tensor::vector(&[-1, i64_of(labels.len())])));
-    Ok(vec![cx.put("Reshape", &[x, shape], &[say("special_zero", false)])?])
 }
 
 /// `DictVectorizer`: the values of a map, in the order of the vocabulary.

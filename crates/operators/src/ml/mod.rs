@@ -13,4 +13,6 @@ pub mod maps;
 mod samples;
 pub mod scores;
 pub mod svm;
+#[cfg(feature = "convert")]
+pub mod to_openvino;
 pub mod trees;

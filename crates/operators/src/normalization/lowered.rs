@@ -2,11 +2,9 @@
 //! operator.
 
 use gradus_core::convert::i64_of;
-use gradus_core::graph::Content;
 use gradus_core::{DType, Result, Tensor};
 
 use crate::conversion::caveats;
-use crate::conversion::node::ConvertContext;
 use crate::errors;
 use crate::graphs::{like, number, widened};
 use crate::lowering::terms::{Term, cast, f, ints, of, pick, with};
@@ -165,9 +163,4 @@ pub fn softmax(l: &mut Lowering<'_>, operator: &'static str) -> Result<Vec<Lower
     let turned = l.transposed(x, &order)?;
     let y = with(operator, [turned.into()], [int("axis", i64_of(last))]).write(l, DType::F32)?;
     Ok(vec![l.transposed(y, &order)?])
-}
-
-/// A `spatial` of channels that have one element, whose statistics are those of the elements.
-pub fn is_idle_for_batch(cx: &ConvertContext<'_, '_>, attribute: &str, _: &Content) -> Result<bool> {
-    Ok(attribute == "spatial" && cx.rank_if_known(0) == Some(2))
 }

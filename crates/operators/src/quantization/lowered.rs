@@ -1,12 +1,10 @@
 //! Quantization in operator sets that lack a type, blocks, or the operator.
 
 use gradus_core::convert::i64_of;
-use gradus_core::graph::Content;
 use gradus_core::{DType, Result};
-use gradus_formats::onnx::dtype_of;
 
-use crate::conversion::node::{ConvertContext, LONGEST};
 use crate::errors;
+use crate::lowering::LONGEST;
 use crate::lowering::terms::{Term, cast, f, ints, of, whole, with};
 use crate::lowering::{LoweredValue, Lowering, axis as axis_of, int, wide};
 
@@ -82,34 +80,4 @@ pub fn quantize_linear(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let moved = f("Round", x / scale) + cast(zero, DType::F32);
     let limited = with("Clip", [moved, low.into(), high.into()], []);
     Ok(vec![cast(limited, to).write(l, DType::F32)?])
-}
-
-/// Returns true if an attribute names the type of an input, or another type without it.
-fn is_type_of(cx: &ConvertContext<'_, '_>, content: &Content, input: usize, other: Option<DType>) -> bool {
-    let named = if let Content::Int(number) = content { dtype_of(*number) } else { None };
-    let own = if cx.has(input) { cx.fact(input).dtype() } else { other };
-    named.is_some() && named == own
-}
-
-/// The axis of one scale, and the types that inputs have anyway.
-pub fn is_idle_for_dequantize(
-    cx: &ConvertContext<'_, '_>,
-    attribute: &str,
-    content: &Content,
-) -> Result<bool> {
-    Ok(match attribute {
-        "axis" => cx.rank_if_known(1) == Some(0),
-        "output_dtype" => is_type_of(cx, content, 1, None),
-        _ => false,
-    })
-}
-
-/// The axis of one scale, and the types that inputs have anyway.
-pub fn is_idle_for_quantize(cx: &ConvertContext<'_, '_>, attribute: &str, content: &Content) -> Result<bool> {
-    Ok(match attribute {
-        "axis" => cx.rank_if_known(1) == Some(0),
-        "precision" => is_type_of(cx, content, 1, None),
-        "output_dtype" => is_type_of(cx, content, 2, Some(DType::U8)),
-        _ => false,
-    })
 }

@@ -140,8 +140,8 @@ impl RangeOp {
     }
 }
 
-/// The inputs as OpenVINO Range-4 casts them: toward zero to integers if the output is one; exactly
-/// as they are otherwise, since an accumulation type may be as precise as it likes. A step that the
+/// The inputs as OpenVINO Range-4 casts them: toward zero to integers if the output is one, and not
+/// at all if it is a float, since an accumulation type may have any precision. A step that the
 /// output type would cut to zero is zero.
 fn numbers_cast(numbers: [Number; 3], dtype: DType) -> Result<[Number; 3], RangeError> {
     let arguments = [Argument::Start, Argument::Limit, Argument::Step];

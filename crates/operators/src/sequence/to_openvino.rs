@@ -287,8 +287,8 @@ pub fn insert(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
 
 /// The items so far, before the first of which unknown dimensions are 0, with those of an item.
 ///
-/// Where there are items, the shape is their own. A shape whose first dimension is always their
-/// count would let OpenVINO conclude that the others are equal too, which needs elements.
+/// The shape is that of the items where there are any. A shape whose first dimension is always
+/// their count would let OpenVINO conclude that the others are equal too, which needs elements.
 fn like_item(
     cx: &mut ConvertContext<'_, '_>,
     all: NewValue,

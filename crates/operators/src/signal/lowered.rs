@@ -49,7 +49,7 @@ pub fn window(l: &mut Lowering<'_>, factors: Cosines) -> Result<Vec<LoweredValue
 const MAX_ELEMENTS: usize = 1 << 24;
 
 /// A transform of one axis.
-struct Transform {
+struct AxisTransform {
     /// The number of elements that are given, and of those that are transformed.
     given: usize,
     len: usize,
@@ -59,7 +59,7 @@ struct Transform {
     one_sided: bool,
 }
 
-impl Transform {
+impl AxisTransform {
     /// The number of elements and of their parts in the result.
     fn result(&self) -> [usize; 2] {
         match (self.one_sided, self.inverse) {
@@ -119,7 +119,7 @@ fn product(
     l: &mut Lowering<'_>,
     x: LoweredValue,
     rank: usize,
-    (transform, dtype): (&Transform, DType),
+    (transform, dtype): (&AxisTransform, DType),
 ) -> Result<LoweredValue> {
     let matrix = l.constant(transform.matrix(dtype)?)?;
     let kept = vec![0; rank - 2];
@@ -152,7 +152,7 @@ pub fn dft(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         false if one_sided && inverse => given.saturating_sub(1).saturating_mul(2),
         false => given,
     };
-    let transform = Transform { given, len, parts, inverse, one_sided };
+    let transform = AxisTransform { given, len, parts, inverse, one_sided };
     let (mut x, dtype) = (l.input(0)?, wide(own));
     x = l.in_type(x, own, dtype)?;
     // The axis is the last but that of the parts.
@@ -180,7 +180,7 @@ pub fn stft(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let len = first(l, 3)?.and_then(usize_of_i64).or(of_window);
     let len = len.ok_or_else(|| l.unknown("length of the frames of STFT"))?;
     let one_sided = l.attributes.flag("onesided", true)?;
-    let transform = Transform { given: len, len, parts, inverse: false, one_sided };
+    let transform = AxisTransform { given: len, len, parts, inverse: false, one_sided };
     // Places are listed before the matrix is made.
     transform.sizes()?;
     let (mut x, dtype) = (l.input(0)?, wide(own));

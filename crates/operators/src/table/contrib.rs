@@ -1,14 +1,14 @@
 //! The operators that ONNX Runtime adds to ONNX, and those that Gradus adds.
 
 use crate::allowed::Allowed;
-use crate::dialects::elimination as eliminated;
 use crate::numbers;
 use crate::rounding::Rounding::{Chosen, Exact, Formula, Lowered, Open, Order};
 use crate::row::{Row, Sequence, ZeroSigns, microsoft, onnx, own};
 use crate::words;
 use crate::work::{Attention, Each, OF_TEXTS, OF_TOKENS, Work};
 use crate::{
-    contrib, elementwise, images, indexing, layout, matmul, normalization, range, recurrent, text, windows,
+    contrib, dialects, elementwise, images, indexing, layout, matmul, normalization, range, recurrent, text,
+    windows,
 };
 
 pub(super) const CONTRIB: &[Row] = rows![
@@ -197,7 +197,7 @@ pub(super) const CONTRIB: &[Row] = rows![
         .works(Work::Elimination { parts: 1 })
         .infer(contrib::products::infer::inverse)
         .computes(contrib::products::eval::inverses)
-        .lower(eliminated::inverse)
+        .lower(dialects::elimination::inverse)
         .converts("Inverse", "rounding", matmul::to_openvino::inverse),
     microsoft("Irfft", Lowered).lowers(contrib::signal::irfft),
     microsoft("IsAllFinite", Lowered)

@@ -2,6 +2,8 @@
 
 use crate::allowed::Allowed;
 use crate::elementwise;
+#[cfg(feature = "convert")]
+use crate::ml::to_openvino;
 use crate::ml::trees::ensemble;
 use crate::ml::trees::ensemble::Ensemble;
 use crate::ml::{encode, features, infer, linear, maps, svm, trees};
@@ -125,6 +127,6 @@ pub(super) const ML: &[Row] = rows![
     ml("ZipMap", Moved).works(Work::None).infer(infer::zip_map).computes(maps::zip).converts(
         "Reshape",
         "maps are rows",
-        maps::zip_to_openvino,
+        to_openvino::zip_map,
     ),
 ];

@@ -34,7 +34,7 @@ pub(super) const NETWORKS: &[Row] = rows![
         .converts("AvgPool", "rounding", windows::to_openvino::average_pool),
     onnx("BatchNormalization", Formula)
         .allows(Allowed::Sums(Magnitudes { subtracted: Some(3), kept: &[4], ..Magnitudes::steps(8) }))
-        .idle(normalization::lowered::is_idle_for_batch)
+        .idle(crate::idle::batch_normalization)
         .before(14, normalization::lowered::batch_normalization)
         .bias(2)
         .works(Work::EachOutput(Each::arithmetic(2)))
@@ -96,7 +96,7 @@ pub(super) const NETWORKS: &[Row] = rows![
         .converts("DeformableConvolution", "rounding", windows::to_openvino::deform_conv),
     onnx("DequantizeLinear", Quantized)
         .numbers(&[numbers::BLOCKS])
-        .idle(quantization::lowered::is_idle_for_dequantize)
+        .idle(crate::idle::dequantize)
         .before(21, quantization::lowered::dequantize_linear)
         .axis(1)
         .works(Work::EachOutput(Each::arithmetic(1)))
@@ -105,7 +105,7 @@ pub(super) const NETWORKS: &[Row] = rows![
         .converts("Convert, Subtract, Multiply", "", quantization::to_openvino::dequantize),
     onnx("Dropout", Moved)
         .scalars(&[1, 2])
-        .idle(generate::lowered::is_idle_for_dropout)
+        .idle(crate::idle::dropout)
         .works(Work::EachOutput(Each::arithmetic(1)))
         .infer(generate::infer::dropout)
         .eval(generate::random::dropout)
@@ -249,7 +249,7 @@ pub(super) const NETWORKS: &[Row] = rows![
     onnx("MaxPool", Chosen)
         .numbers(&[numbers::WINDOW_PADS])
         .words(&[words::AUTO_PAD])
-        .idle(windows::lowered::is_idle_for_max_pool)
+        .idle(crate::idle::max_pool)
         .works(Work::Window(Each::COMPARISON))
         .infer(windows::infer::pool)
         .computes(windows::pools::max_pool)
@@ -293,7 +293,7 @@ pub(super) const NETWORKS: &[Row] = rows![
         .lower(contrib::quantized::lowered::conv),
     onnx("QuantizeLinear", Quantized)
         .numbers(&[numbers::BLOCKS])
-        .idle(quantization::lowered::is_idle_for_quantize)
+        .idle(crate::idle::quantize)
         .before(21, quantization::lowered::quantize_linear)
         .axis(1)
         .works(Work::EachOutput(Each::arithmetic(1)))
@@ -328,7 +328,7 @@ pub(super) const NETWORKS: &[Row] = rows![
         .sizes(&[3])
         .words(&[words::COORDINATES, words::RATIO_POLICY, words::RESIZE_MODE, words::NEAREST])
         .instead(images::lowered::resize_by_weights)
-        .idle(images::lowered::is_idle_for_resize)
+        .idle(crate::idle::resize)
         .checked(Checked::Nearest)
         .before(18, images::lowered::resize)
         .zeros(ZeroSigns::OfFirst)

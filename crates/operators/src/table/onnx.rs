@@ -56,7 +56,7 @@ pub(super) const ONNX: &[Row] = rows![
         .converts("Concat", "", layout::to_openvino::concat)
         .role(Role::Join),
     onnx("Constant", Moved)
-        .instead(generate::lowered::constant_as_tensor)
+        .instead(generate::older::constant_as_tensor)
         .infer(generate::constant::rule)
         .build(generate::constant::ConstantOp::build)
         .converts("a constant", "", layout::to_openvino::constant)
@@ -120,7 +120,7 @@ pub(super) const ONNX: &[Row] = rows![
         .converts("Broadcast", "", layout::to_openvino::expand)
         .role(Role::Expand),
     onnx("EyeLike", Moved)
-        .instead(generate::lowered::eye_in_other_type)
+        .instead(generate::older::eye_in_other_type)
         .infer(generate::infer::eye_like)
         .eval(generate::eval::eye_like)
         .converts("Eye", "", layout::to_openvino::eye_like),
@@ -180,7 +180,7 @@ pub(super) const ONNX: &[Row] = rows![
     onnx("If", Moved)
         .allows(Allowed::Unknown)
         .works(Work::Graphs)
-        .infer(control_flow::infer::branch)
+        .infer(control_flow::branches::onnx_if)
         .build(control_flow::eval::IfOp::build)
         .converts("If", "", control_flow::to_openvino::branch)
         .role(Role::If),
@@ -396,7 +396,7 @@ pub(super) const ONNX: &[Row] = rows![
         .lacks("operator that matches strings"),
     onnx("Reshape", Moved)
         .lists(&[1])
-        .idle(layout::lowered::is_idle_for_reshape)
+        .idle(crate::idle::reshape)
         .before(14, layout::lowered::reshape)
         .zeros(ZeroSigns::OfFirst)
         .picks()

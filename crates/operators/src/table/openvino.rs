@@ -1,7 +1,6 @@
 //! The operators of OpenVINO, but for those of elements and networks.
 
 use crate::allowed::Allowed;
-use crate::dialects::elimination as eliminated;
 use crate::elementwise::types;
 use crate::indexing::rows;
 use crate::rounding::Rounding::{Chosen, Exact, Lowered, Moved, Open, Order};
@@ -9,7 +8,8 @@ use crate::row::{Role, Row, Sequence, openvino};
 use crate::words;
 use crate::work::{Each, Work};
 use crate::{
-    control_flow, elementwise, generate, indexing, layout, matmul, numbers, range, reduction, shape, signal,
+    control_flow, dialects, elementwise, generate, indexing, layout, matmul, numbers, range, reduction,
+    shape, signal,
 };
 
 pub(super) const OPENVINO: &[Row] = rows![
@@ -125,10 +125,13 @@ pub(super) const OPENVINO: &[Row] = rows![
     openvino("Inverse", Order)
         .allows(Allowed::Unknown)
         .works(Work::Elimination { parts: 1 })
-        .infer(matmul::elimination::square)
+        .infer(matmul::infer::square)
         .computes(matmul::elimination::inverse)
-        .lower(eliminated::inverse)
-        .becomes(eliminated::WRITTEN, "rounding", |l| eliminated::rounded(l, eliminated::inverse)),
+        .lower(dialects::elimination::inverse)
+        .becomes(dialects::elimination::WRITTEN, "rounding", |l| dialects::elimination::rounded(
+            l,
+            dialects::elimination::inverse
+        )),
     openvino("IRDFT", Order)
         .allows(Allowed::Unknown)
         .works(Work::Fourier)

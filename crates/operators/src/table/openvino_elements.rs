@@ -3,13 +3,12 @@
 use gradus_kernels::Function;
 
 use crate::allowed::Allowed;
-use crate::dialects::special;
-use crate::elementwise;
 use crate::operation::Operation;
 use crate::rounding::Rounding::{Chosen, Exact, Formula, Ieee, Moved, Open};
 use crate::row::{Role, Row, openvino};
 use crate::words;
 use crate::work::{Each, OF_TEXTS, Work};
+use crate::{dialects, elementwise};
 
 pub(super) const OPENVINO_ELEMENTS: &[Row] = rows![
     openvino("Abs", Exact)
@@ -163,7 +162,7 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = rows![
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
         .infer(elementwise::infer::same)
         .computes(|_, cx| elementwise::special::mapped(cx, elementwise::special::erf_inv))
-        .lower(special::erf_inv),
+        .lower(dialects::special::erf_inv),
     openvino("Exp", Formula)
         .same_as("Exp")
         .infer(elementwise::infer::same)

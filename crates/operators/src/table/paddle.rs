@@ -18,7 +18,7 @@ use crate::rounding::Rounding::{Exact, Formula, Lowered, Moved, Open, Order};
 use crate::row::{Row, Sequence, paddle};
 use crate::schema::Signature;
 use crate::work::{Each, Work};
-use crate::{control_flow, elementwise, lowering, words};
+use crate::{control_flow, elementwise, lowering, matmul, words};
 
 /// Rows of operators that are lowered: a name, its inputs, perhaps attributes of few texts, the
 /// function that writes the graph, and perhaps one that runs faster than the graph, and the work,
@@ -385,7 +385,7 @@ pub(super) const PADDLE: &[Row] = rows![
     drawn(const { &[signature("bernoulli", const { &[one("x")] })] }, random::bernoulli),
     matrices(
         const { &[signature("cholesky", const { &[one("x")] })] },
-        elimination::square,
+        matmul::infer::square,
         elimination::cholesky,
     ),
     matrices(
@@ -475,12 +475,12 @@ pub(super) const PADDLE: &[Row] = rows![
     paddle(Open, sequences::ARANGE).sequence(Sequence::Range).lowers(create::arange).build(sequences::arange),
     paddle(Moved, const { &[making_arrays("if", const { &[one("cond")] })] })
         .works(Work::Graphs)
-        .infer(control_flow::infer::branch)
+        .infer(control_flow::branches::onnx_if)
         .build(control_flow::eval::IfOp::build)
         .converts("If", "", convert::branch),
     matrices(
         const { &[signature("inverse", const { &[one("x")] })] },
-        elimination::square,
+        matmul::infer::square,
         elimination::inverse,
     )
     .lower(eliminated::inverse)

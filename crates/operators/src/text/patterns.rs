@@ -119,7 +119,7 @@ fn repeats(text: &str) -> bool {
 /// The part of a range in a class that the last character is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Range {
-    /// None: it ends one, or is a class.
+    /// No range: the character ends one, or is a class.
     None,
     /// A character, with which one may begin.
     Low,

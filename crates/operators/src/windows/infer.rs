@@ -3,7 +3,7 @@
 //!
 //! | padding | dimension, from dimension `d`, window `w = (kernel - 1)*dilation + 1`, stride `s`, pads `p`, `q` |
 //! |---|---|
-//! | `NOTSET`, `VALID` | `(d + p + q - w)//s + 1`; with `ceil_mode` rounded up, without a window that starts behind `d + p` |
+//! | `NOTSET`, `VALID` | `(d + p + q - w)//s + 1`; with `ceil_mode` rounded up, without a window that starts after `d + p` |
 //! | the same, of pools | rounded toward zero |
 //! | `SAME_UPPER`, `SAME_LOWER` | `ceil(d/s)` |
 //! | transposed | `(d - 1)*s + w + output_padding - p - q`; with `SAME_…`, `d*s` |
@@ -36,7 +36,7 @@ pub enum Rounding {
 }
 
 impl Rounding {
-    /// As pools of ONNX round.
+    /// The rounding of pools of ONNX.
     fn of_pool(cx: &InferContext<'_, '_>) -> Result<Rounding, InferError> {
         Ok(if cx.attributes.flag("ceil_mode", false)? { Rounding::Up } else { Rounding::TowardZero })
     }

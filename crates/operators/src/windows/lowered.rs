@@ -5,7 +5,6 @@ use gradus_core::graph::Content;
 use gradus_core::{DType, Error, Result, Tensor};
 
 use crate::attributes::required;
-use crate::conversion::node::ConvertContext;
 use crate::dialects::adaptive;
 use crate::errors;
 use crate::graphs::{like, number, unsupported, widened};
@@ -143,9 +142,4 @@ pub fn adaptive_maximum(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let to = l.attributes.index_dtype("index_element_type")?.unwrap_or(DType::I64);
     let [value, index] = adaptive::pool_with_index(l, x, &counts, None)?;
     Ok(vec![value, if to == DType::I64 { index } else { l.cast(index, to)? }])
-}
-
-/// Returns true for the order of indices if nothing reads the indices.
-pub fn is_idle_for_max_pool(cx: &ConvertContext<'_, '_>, attribute: &str, _: &Content) -> Result<bool> {
-    Ok(attribute == "storage_order" && !cx.wants(1))
 }

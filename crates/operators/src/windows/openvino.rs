@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | `Convolution`, `GroupConvolution` | `Conv` | groups are an axis of the weights |
 //! | `ConvolutionBackpropData`, `GroupConvolutionBackpropData` | `ConvTranspose` | the shape may be an input |
-//! | `MaxPool`, `AvgPool` | `MaxPool`, `AveragePool` | `ceil` counts a last window that starts behind the end, `ceil_torch` does not |
+//! | `MaxPool`, `AvgPool` | `MaxPool`, `AveragePool` | `ceil` counts a last window that starts after the end, `ceil_torch` does not |
 //! | `ExtractImagePatches` | | windows become channels |
 
 use gradus_core::DType;

@@ -49,13 +49,11 @@ from ._models import (
     SequenceType,
     TensorType,
     UnknownType,
-    check,
     load,
-    prove,
-    verify_proof,
 )
 from ._native import DeviceArray, arange, devices, geomspace, linspace, logspace
 from ._shape import shape, size
+from ._verify import check, prove, verify_proof
 from .errors import GradusError, InternalError
 
 __version__: str = _native.__version__

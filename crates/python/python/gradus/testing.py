@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from . import _models, _native
+from . import _models, _native, _verify
 
 __all__ = ["Case", "assert_exact", "assert_same", "cases"]
 
@@ -89,7 +89,7 @@ def assert_same(
         >>> assert_same("examples/heads.onnx", "examples/heads.onnx")
     """
     __tracebackhide__ = True
-    report = _models.prove(a, b, dims, seconds=seconds)
+    report = _verify.prove(a, b, dims, seconds=seconds)
     if report.verdict == "different":
         raise AssertionError(f"outputs differ: {', '.join(report.differing)}")
     if report.verdict == "undecided" and report.runs == 0:

@@ -62,8 +62,8 @@ fn one(
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     let path = &*of.path;
-    let model = args.limits.open(path)?.keep_names(args.keep_names);
-    let model = given::set(&model, &args.sizes.shapes.set)?;
+    let model = args.limits.open(path)?.keep_names(args.names.keep_names);
+    let model = given::set(&model, &args.sizes.shapes.inputs)?;
     if let Some(form) = args.emit {
         return contract::emit(form, args.output.as_deref(), of, &model, options, out);
     }

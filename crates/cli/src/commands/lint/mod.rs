@@ -63,7 +63,7 @@ struct UnaskedJson<'a> {
 }
 
 #[derive(Serialize)]
-struct RuleJson {
+struct LintRuleJson {
     code: &'static str,
     rule: &'static str,
     severity: &'static str,
@@ -103,7 +103,7 @@ pub(crate) fn lint(args: &LintArgs) -> Result<(), Failure> {
         matches!(args.format, LintForm::Sarif | LintForm::Gitlab) || args.write_baseline.is_some();
     let all = Mutex::new(Vec::new());
     let done = many::each(&models, args.json, &args.fleet, args.limits.limits(), |of, out| {
-        let model = given::set(&args.limits.open(&of.path)?, &args.sizes.shapes.set)?;
+        let model = given::set(&args.limits.open(&of.path)?, &args.sizes.shapes.inputs)?;
         let lint = model.lint(&options).map_err(|error| error.in_file(of.path.display()))?;
         let mut linted = baseline.without_known(of, lint);
         if args.fix
@@ -192,7 +192,7 @@ fn rules(rules: &[&'static LintRule], is_json: bool) -> Result<(), Failure> {
         let rule = |it: &&'static LintRule| {
             let LintRule { code, name, severity, finds, why, mend, fix, .. } = **it;
             let fixes = fix.is_some();
-            RuleJson { code, rule: name, severity: severity.name(), finds, why, mend, fixes }
+            LintRuleJson { code, rule: name, severity: severity.name(), finds, why, mend, fixes }
         };
         return output::print_json(&rules.iter().map(rule).collect::<Vec<_>>());
     }

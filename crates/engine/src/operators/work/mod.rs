@@ -52,7 +52,7 @@ impl Each {
         Each::of(times, 0, 0)
     }
 
-    /// These numbers of arithmetic operations, comparisons and transcendental functions.
+    /// The given numbers of arithmetic operations, comparisons and transcendental functions.
     pub const fn of(arithmetic: i64, comparisons: i64, transcendentals: i64) -> Each {
         Each { arithmetic, comparisons, transcendentals }
     }

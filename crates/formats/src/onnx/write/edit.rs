@@ -187,7 +187,7 @@ struct StoredItem<'a, 'g> {
 }
 
 /// A graph of the file.
-struct Place<'a, 'g> {
+struct FileGraph<'a, 'g> {
     before: &'g Graph,
     nodes: Vec<Field<'a>>,
 }
@@ -214,7 +214,7 @@ impl<'a> Editor<'a> {
 
     /// `GraphProto` or `FunctionProto`: what is not changed is copied.
     fn graph(&self, span: ByteSpan<'a>, before: &Graph, after: &Graph, numbers: &Numbers) -> Result<Splice> {
-        let mut place = Place { before, nodes: Vec::with_capacity(before.nodes().len()) };
+        let mut place = FileGraph { before, nodes: Vec::with_capacity(before.nodes().len()) };
         for field in span.fields() {
             let field = field?;
             if field.number == numbers.node {
@@ -305,7 +305,7 @@ impl<'a> Editor<'a> {
     }
 
     /// The nodes of a graph, and whether they are those of the file, in its order.
-    fn nodes(&self, place: &Place<'a, '_>, after: &Graph, number: u32) -> Result<(Splice, bool)> {
+    fn nodes(&self, place: &FileGraph<'a, '_>, after: &Graph, number: u32) -> Result<(Splice, bool)> {
         let mut out = Splice::default();
         let mut same = place.nodes.len() == after.nodes().len();
         let nodes = place.before.nodes();

@@ -2,7 +2,7 @@
 //!
 //! Every language gets the same calls: a formula is nested calls of checked functions that return
 //! nothing where the result exceeds 64 bits or divides by zero, in the order in which
-//! [`Symbols::evaluate`](crate::dim::Symbols::evaluate) computes. Text from the model stands in
+//! [`Symbols::evaluate`](crate::dim::Symbols::evaluate) computes. Text from the model is in
 //! comments of one line and in string literals, escaped.
 
 mod c;

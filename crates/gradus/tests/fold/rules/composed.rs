@@ -3,7 +3,7 @@
 use gradus::graph::Content;
 use gradus::{DType, Model, Tensor};
 
-use super::{Pattern, end, floats, pattern, scalar, x};
+use super::patterns::{Pattern, end, floats, pattern, scalar, x};
 use crate::common::sketch::Sketch;
 
 fn axis(number: i64) -> Vec<(&'static str, Content)> {

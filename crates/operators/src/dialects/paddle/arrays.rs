@@ -4,7 +4,7 @@
 //! | operator | inputs | result |
 //! |---|---|---|
 //! | `create_array` | | an array of no tensors |
-//! | `array_write` | array, tensor, place | the array with the tensor there, or behind (`append`) |
+//! | `array_write` | array, tensor, place | the array with the tensor there, or after the last one (`append`) |
 //! | `array_read`, `slice_array_dense` | array, place | the tensor at the place |
 //! | `array_length` | array | the number of tensors, a list of one element |
 //! | `array_pop` | array | the array without the tensor at `index`, and the tensor |

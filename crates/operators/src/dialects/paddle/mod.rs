@@ -1,10 +1,10 @@
 //! Operators of Paddle.
 //!
-//! Most are *lowered*: a node becomes a small graph of ONNX operators that mean the same, which is
-//! run and inferred in its place, so that an operator is written once for all standards. A row is a
-//! name, its inputs, and the function that writes the graph. Of their own are only sequences,
-//! solutions of systems and special functions that ONNX does not have, and what has the form of
-//! ONNX's operators already: `if` and `while`.
+//! Most operators are *lowered*: a node becomes a small graph of ONNX operators that mean the same,
+//! which is run and inferred in its place, so that an operator is written once for all standards. A
+//! row is a name, its inputs, and the function that writes the graph. Of their own are only
+//! sequences, solutions of systems and special functions that ONNX does not have, and what has the
+//! form of ONNX's operators already: `if` and `while`.
 //!
 //! | file | operators |
 //! |---|---|
@@ -31,8 +31,8 @@
 //! | `suppression.rs` | `multiclass_nms3`, `matrix_nms`, `nms`, `generate_proposals`, `distribute_fpn_proposals` |
 //! | `windows.rs` | convolutions, pools |
 //!
-//! Where PaddlePaddle computes something else than its texts say, the texts are followed;
-//! `conformance/paddle.toml` lists where that shows.
+//! Texts are followed where PaddlePaddle computes something else; `conformance/paddle.toml` lists
+//! the results that differ.
 //!
 //! Sources: the texts of the Python API of PaddlePaddle 3.3, and results of the program.
 

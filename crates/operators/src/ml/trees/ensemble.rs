@@ -5,7 +5,7 @@
 //! the branch that `nodes_missing_value_tracks_true` names. Nodes, weights and features that are
 //! not there, and trees with cycles, are refused before a run.
 
-use gradus_core::convert::{nearest_f64, product, u64_of, usize_of_i64};
+use gradus_core::convert::{product, u64_of, usize_of_i64};
 use gradus_core::graph::Attribute;
 use gradus_core::{DType, Error, Kind, Result, Shape, Value};
 
@@ -14,6 +14,7 @@ use crate::errors;
 use crate::floats::Ring;
 use crate::ml::samples::{SampleRows, features};
 use crate::ml::scores::{Labels, PostTransform, largest};
+use crate::ml::trees::floats::{float_list, floats};
 use crate::ml::trees::numbers::NumberedNodes;
 use crate::normalize::Form;
 use crate::op::{BuildContext, EvalContext, Op};
@@ -31,10 +32,10 @@ pub(super) enum BranchMode {
     Member,
 }
 
-/// The names of modes, in the order of their numbers.
 /// The mode of a leaf among those of nodes.
 const LEAF: &str = "LEAF";
 
+/// The names of modes, in the order of their numbers.
 const MODES: [(&str, BranchMode); 7] = [
     ("BRANCH_LEQ", BranchMode::AtMost),
     ("BRANCH_LT", BranchMode::Less),
@@ -194,55 +195,6 @@ fn as_many(name: &str, got: usize, wanted: usize) -> Result<()> {
     Err(errors::count(&format!("elements of attribute \"{name}\""), got, wanted))
 }
 
-/// Floats, which are read where they are: there may be millions.
-enum Numbers<'a> {
-    Floats(&'a [f32]),
-    /// The elements of a tensor.
-    Doubles(Vec<f64>),
-}
-
-impl Numbers<'_> {
-    fn len(&self) -> usize {
-        match self {
-            Numbers::Floats(all) => all.len(),
-            Numbers::Doubles(all) => all.len(),
-        }
-    }
-
-    fn at(&self, index: usize) -> f64 {
-        match self {
-            Numbers::Floats(all) => all[index].into(),
-            Numbers::Doubles(all) => all[index],
-        }
-    }
-}
-
-/// Floats, or the tensor of floats beside them.
-fn floats(attributes: &Attributes<'_>, name: &str) -> Result<Vec<f64>> {
-    Ok(match numbers(attributes, name)? {
-        Numbers::Doubles(all) => all,
-        Numbers::Floats(all) => all.iter().map(|&x| x.into()).collect(),
-    })
-}
-
-/// Floats, or the tensor of floats beside them, without a copy of the former.
-fn numbers<'a>(attributes: &Attributes<'a>, name: &str) -> Result<Numbers<'a>> {
-    let tensor = match attributes.tensor(&format!("{name}_as_tensor"))? {
-        Some(tensor) => Some(tensor),
-        None if name.starts_with("nodes_splits")
-            || name.starts_with("leaf")
-            || name.starts_with("member") =>
-        {
-            attributes.tensor(name)?
-        }
-        None => None,
-    };
-    match tensor {
-        Some(tensor) => Ok(Numbers::Doubles(tensor.numbers()?.map(nearest_f64).collect())),
-        None => Ok(Numbers::Floats(attributes.floats(name)?.unwrap_or(&[]))),
-    }
-}
-
 /// An index that must be below a count.
 fn below(name: &str, index: i64, count: usize) -> Result<usize> {
     let known = usize_of_i64(index).filter(|&index| index < count);
@@ -262,7 +214,7 @@ impl Ensemble {
         let (trees, ids, features) =
             (list("nodes_treeids")?, list("nodes_nodeids")?, list("nodes_featureids")?);
         let (yes, no) = (list("nodes_truenodeids")?, list("nodes_falsenodeids")?);
-        let values = numbers(attributes, "nodes_values")?;
+        let values = float_list(attributes, "nodes_values")?;
         as_many("nodes_values", values.len(), count)?;
         let missing = attributes.ints("nodes_missing_value_tracks_true")?.unwrap_or(&[]);
         if !missing.is_empty() {
@@ -290,7 +242,7 @@ impl Ensemble {
         index(to.len())?;
         let (in_trees, of_ids) =
             (of_nodes(attributes, &tree_name, to.len())?, of_nodes(attributes, &node_name, to.len())?);
-        let given = numbers(attributes, &weight_name)?;
+        let given = float_list(attributes, &weight_name)?;
         as_many(&weight_name, given.len(), to.len())?;
         // Weights of inner nodes have no effect.
         let leaf = |(&tree, &id)| {
