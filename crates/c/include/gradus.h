@@ -60,7 +60,7 @@ typedef enum gradus_kind {
 typedef enum gradus_proof {
   // There is neither a proof nor a run that shows a difference, or the question failed.
   GRADUS_PROOF_UNDECIDED,
-  // Outputs of one name are the same bits for all inputs and sizes.
+  // Outputs of one name, or of one place, are the same bits for all inputs and sizes.
   GRADUS_PROOF_EQUIVALENT,
   // A run of both shows a difference.
   GRADUS_PROOF_DIFFERENT,

@@ -194,7 +194,7 @@ pub unsafe extern "C" fn gradus_model_note(model: *const ModelHandle, index: usi
 pub enum ProofAnswer {
     /// There is neither a proof nor a run that shows a difference, or the question failed.
     Undecided,
-    /// Outputs of one name are the same bits for all inputs and sizes.
+    /// Outputs of one name, or of one place, are the same bits for all inputs and sizes.
     Equivalent,
     /// A run of both shows a difference.
     Different,

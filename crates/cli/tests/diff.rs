@@ -76,7 +76,7 @@ fn reviewers_read_whether_models_are_the_same() {
     shown.assert().code(1).stderr_eq("").stdout_eq(str![[r####"
 ### `[..]/positions.onnx`
 
-**2 of 2 outputs that both have are proved to be the same; one model alone has `token_count`, ```@a/|``<b>x/|y```**
+**The same bits, proved for all inputs and sizes**
 
 | | before | after |
 |---|---|---|

@@ -136,7 +136,8 @@ prior-box-of-ignored-sizes: onnxruntime ignores max_size; openvino adds boxes of
     );
     let output = gradus(&["compare", "--rules", "--json"]).output().unwrap();
     let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(found["rules"].as_array().unwrap().len(), gradus::portability::RULES.len());
+    let rules = gradus::portability::RULES.len() + gradus::portability::OPENVINO_RULES.len();
+    assert_eq!(found["rules"].as_array().unwrap().len(), rules);
     misused(
         &["compare", "--rules", "examples/heads.onnx"],
         str![[r#"

@@ -123,6 +123,7 @@ impl Symbols {
         true
     }
 
+    /// A symbol that is new, as an expression.
     pub(super) fn make(&mut self, name: &str, origin: Origin, bounds: Bounds) -> Dim {
         let index = gradus_core::convert::small_u32(self.named.len());
         let name: Arc<str> = name.into();
@@ -134,6 +135,7 @@ impl Symbols {
         self.symbol_dim(index)
     }
 
+    /// The expression that is the symbol of an index alone.
     pub(super) fn symbol_dim(&mut self, index: u32) -> Dim {
         let atom = self.atom_ids[&Atom::Symbol(index)];
         self.atom_dim(atom)

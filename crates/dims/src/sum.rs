@@ -194,6 +194,7 @@ impl Sum {
         (common.unwrap_or_default(), divisor.max(1))
     }
 
+    /// The sum divided by a product that all its terms have; nothing if one has it not.
     pub(crate) fn without_content(&self, factors: &[AtomId], coefficient: i64) -> Option<Sum> {
         let mut constant = self.constant / coefficient;
         let mut terms = Vec::with_capacity(self.terms.len());
@@ -224,6 +225,7 @@ pub(crate) fn without(all: &[AtomId], some: &[AtomId]) -> Option<Vec<AtomId>> {
     Some(rest)
 }
 
+/// The factors that both products have, as often as both have them.
 pub(super) fn shared(a: &[AtomId], b: &[AtomId]) -> Vec<AtomId> {
     let mut left = b.to_vec();
     let mut both = Vec::new();

@@ -80,7 +80,8 @@ impl Model {
         let opset = model.opsets.iter().find(|(domain, _)| domain.is_empty()).map(|(_, version)| *version);
         if model.format_version == 0 {
             let came_with = opset.and_then(|opset| IR_VERSIONS.get(usize_of_i64(opset)?.checked_sub(1)?));
-            model.format_version = came_with.copied().unwrap_or(NEWEST_IR_VERSION);
+            // Before version 4, initializers are inputs as well.
+            model.format_version = came_with.copied().unwrap_or(NEWEST_IR_VERSION).max(4);
         }
         if model.producer.is_empty() {
             "gradus".clone_into(&mut model.producer);

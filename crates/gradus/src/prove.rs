@@ -291,9 +291,10 @@ impl Model {
     }
 
     /// Proves that another model returns the same bits for all inputs and sizes that both take, or
-    /// finds inputs for which it does not. Outputs are compared by name; all NaNs are the same.
-    /// Operators of other standards than ONNX mean what [`Model::convert`] writes for them; the
-    /// proof tells [where that is not the same to the bit](Proof::readings).
+    /// finds inputs for which it does not. Outputs are compared by name, or by place where neither
+    /// model has the other's name; all NaNs are the same. Operators of other standards than ONNX
+    /// mean what [`Model::convert`] writes for them; the proof tells [where that is not the same to
+    /// the bit](Proof::readings).
     ///
     /// ```
     /// use gradus::Model;

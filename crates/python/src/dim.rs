@@ -170,6 +170,16 @@ impl Dim {
     }
 }
 
+impl Dim {
+    /// The expression that a text is; some of its names may be negative.
+    pub(crate) fn of_text(text: &str, integers: &BTreeSet<String>) -> PyResult<Dim> {
+        let mut symbols = Symbols::default();
+        make(&mut symbols, integers, []);
+        let dim = symbols.parse(text).or_raise()?;
+        Dim::of(&symbols, dim)
+    }
+}
+
 #[pymethods]
 impl Dim {
     fn __add__<'py>(&self, py: Python<'py>, other: Operand) -> PyResult<Bound<'py, PyAny>> {
@@ -268,11 +278,8 @@ impl Dim {
 
     #[new]
     #[pyo3(signature = (text, integers = BTreeSet::new()))]
-    pub(crate) fn new(text: &str, integers: BTreeSet<String>) -> PyResult<Dim> {
-        let mut symbols = Symbols::default();
-        make(&mut symbols, &integers, []);
-        let dim = symbols.parse(text).or_raise()?;
-        Dim::of(&symbols, dim)
+    fn new(text: &str, integers: BTreeSet<String>) -> PyResult<Dim> {
+        Dim::of_text(text, &integers)
     }
 
     /// The names of the symbols, in order.

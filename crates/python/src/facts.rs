@@ -83,7 +83,7 @@ pub(crate) fn type_to_python<'py>(py: Python<'py>, declared: Option<&Type>) -> P
         Some(Type::Tensor(dtype, sizes)) => {
             let size = |size: &DeclaredDim| match size {
                 DeclaredDim::Known(len) => Ok(len.into_pyobject(py)?.into_any()),
-                DeclaredDim::Symbol(text) => match Dim::new(text, BTreeSet::new()) {
+                DeclaredDim::Symbol(text) => match Dim::of_text(text, &BTreeSet::new()) {
                     Ok(dim) => Ok(Bound::new(py, dim)?.into_any()),
                     // A name that is no expression stands for itself.
                     Err(_) => Ok(PyString::new(py, text).into_any()),

@@ -475,9 +475,10 @@ pub(crate) struct CheckArgs {
 /// Prove that two models return the same bits for all inputs and sizes, or find inputs that show
 /// they do not.
 ///
-/// Exit status: 0 equivalent, 1 different, 3 undecided. Outputs are compared by name; all NaNs are
-/// the same. What is proved is about the inputs that both models take. With `--up-to` outputs may
-/// also differ in the order of sums, or in rounding, and the answer says so.
+/// Exit status: 0 equivalent, 1 different, 3 undecided. Outputs are compared by name, or by place
+/// where neither model has the other's name; all NaNs are the same. What is proved is about the
+/// inputs that both models take. With `--up-to` outputs may also differ in the order of sums, or in
+/// rounding, and the answer says so.
 #[derive(Debug, ClapArgs)]
 #[command(
     after_help = "Examples:\n  gradus prove examples/heads.onnx examples/heads.onnx --range seq=1..4096 --up-to rounding\n  gradus prove examples/heads.onnx examples/heads.onnx --certificate heads.jsonl"

@@ -12,82 +12,27 @@ use gradus::contract::{Contract, Language, OutputSize};
 #[derive(Clone, Debug)]
 pub struct Sizes(pub Vec<Vec<i64>>, pub Vec<i64>);
 
-/// The reference: numbers of all fields, or the refusal.
+/// The answer of the library, which has no source: numbers of all fields, or the refusal.
 pub fn evaluated(contract: &Contract, sizes: &Sizes) -> Result<Vec<i64>, String> {
-    const TOO_LARGE: &str = "each number fits 64 bits and no divisor is zero (the formulas)";
-    let symbols = contract.symbols();
-    let mut of: HashMap<&str, i64> = HashMap::new();
-    let mut defined = Vec::new();
-    for (input, given) in contract.inputs().iter().zip(&sizes.0) {
-        for (&dim, &size) in input.shape.iter().zip(given) {
-            let symbol = symbols.as_symbol(dim).map(|symbol| &*symbol.name);
-            let first = symbol.filter(|name| !of.contains_key(name));
-            of.extend(first.map(|name| (name, size)));
-            defined.push(first.is_some());
-        }
-    }
-    of.extend(contract.parameters().map(|(symbol, _)| symbol).zip(sizes.1.iter().copied()));
-    let value = |dim: Dim| symbols.evaluate(dim, &|name| of.get(name).copied());
-    let mut defined = defined.into_iter();
-    for (input, given) in contract.inputs().iter().zip(&sizes.0) {
-        for (axis, (&dim, &size)) in input.shape.iter().zip(given).enumerate() {
-            if defined.next() == Some(true) {
-                continue;
-            }
-            let text = format!("size of axis {axis} of input \"{}\" is {}", input.name, symbols.print(dim));
-            match value(dim) {
-                None => return Err(TOO_LARGE.to_owned()),
-                Some(wanted) if wanted != size => {
-                    return Err(format!("{} (the inputs)", gradus::text::escaped(&text)));
-                }
-                Some(_) => {}
-            }
-        }
-    }
-    for condition in contract.conditions() {
-        let (left, right) = (value(condition.condition.left), value(condition.condition.right));
-        let Some((left, right)) = left.zip(right) else { return Err(TOO_LARGE.to_owned()) };
-        let applies = condition.when.iter().all(|guard| {
-            let (left, right) = (value(guard.left), value(guard.right));
-            left.zip(right).is_some_and(|(left, right)| guard.relation.holds(left, right))
-        });
-        if applies && !condition.condition.relation.holds(left, right) {
-            let text = format!("{} ({})", condition.text, condition.place);
-            return Err(gradus::text::escaped(&text).into_owned());
-        }
-    }
-    let exact = |dim: Dim| value(dim).ok_or(TOO_LARGE.to_owned());
-    let most = |dim: Option<Dim>| dim.map_or(Ok(-1), exact);
+    let inputs = contract.inputs().iter().map(|input| &*input.name);
+    let inputs: Vec<_> = inputs.zip(sizes.0.iter().map(Vec::as_slice)).collect();
+    let parameters = contract.parameters().map(|(symbol, _)| symbol);
+    let parameters: Vec<_> = parameters.zip(sizes.1.iter().copied()).collect();
+    let shapes = contract.shapes(&inputs, &parameters).map_err(|error| {
+        let text = error.message().strip_prefix("sizes do not meet a condition: ").unwrap();
+        gradus::text::escaped(text).into_owned()
+    })?;
     let mut fields = Vec::new();
-    for output in contract.outputs() {
-        if let Some(shape) = &output.shape {
-            let least = shape.iter().map(|size| match *size {
-                OutputSize::Exact(dim) => exact(dim),
-                OutputSize::Between(least, _) => Ok(least),
-            });
-            fields.extend(least.collect::<Result<Vec<_>, _>>()?);
-            if shape.iter().any(|size| matches!(size, OutputSize::Between(..))) {
-                let most = shape.iter().map(|size| match *size {
-                    OutputSize::Exact(dim) => exact(dim),
-                    OutputSize::Between(_, dim) => most(dim),
-                });
-                fields.extend(most.collect::<Result<Vec<_>, _>>()?);
-            }
+    for (output, found) in contract.outputs().iter().zip(shapes.outputs) {
+        let sizes = found.sizes.unwrap_or_default();
+        fields.extend(sizes.iter().map(|(least, _)| *least));
+        if output.shape.iter().flatten().any(|size| matches!(size, OutputSize::Between(..))) {
+            fields.extend(sizes.iter().map(|(_, most)| most.unwrap_or(-1)));
         }
-        match output.bytes {
-            Some(OutputSize::Exact(dim)) => fields.push(exact(dim)?),
-            Some(OutputSize::Between(_, dim)) => fields.push(most(dim)?),
-            None => {}
-        }
+        fields.extend(output.bytes.map(|_| found.bytes.unwrap_or(-1)));
     }
-    if let Some(bytes) = contract.input_bytes() {
-        fields.push(exact(bytes)?);
-    }
-    let raised = |name: &str| of.get(name).map(|size| (*size).max(1));
-    let peak = contract.peak_bytes().map(|peak| symbols.evaluate(peak, &raised).ok_or(TOO_LARGE.to_owned()));
-    let peak = peak.transpose()?;
-    let positive = of.values().all(|&size| size >= 1);
-    fields.push(peak.filter(|_| contract.grows() || positive).unwrap_or(-1));
+    fields.extend(shapes.input_bytes);
+    fields.push(shapes.peak_bytes.unwrap_or(-1));
     Ok(fields)
 }
 

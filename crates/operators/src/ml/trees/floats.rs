@@ -13,6 +13,7 @@ pub(super) enum FloatList<'a> {
 }
 
 impl FloatList<'_> {
+    /// The number of elements.
     pub(super) fn len(&self) -> usize {
         match self {
             FloatList::Floats(all) => all.len(),
@@ -20,6 +21,7 @@ impl FloatList<'_> {
         }
     }
 
+    /// The element at an index.
     pub(super) fn at(&self, index: usize) -> f64 {
         match self {
             FloatList::Floats(all) => all[index].into(),
