@@ -1,11 +1,9 @@
 //! Contracts as programs of each language, which are compiled, run and compared with the reference.
 
-use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use gradus::Dim;
 use gradus::contract::{Contract, Language, OutputSize};
 
 /// Sizes of the inputs of a contract, and then the parameters.
