@@ -50,8 +50,6 @@ enum Relation {
 pub(super) struct CaseDraw<'a> {
     row: &'a Row,
     signature: &'a Signature,
-    /// True if some inputs are constants of the model.
-    constants: bool,
     relation: Relation,
     /// The sizes of the first input.
     base: Vec<usize>,
@@ -67,7 +65,6 @@ impl<'a> CaseDraw<'a> {
     pub(super) fn new(
         random: &mut fastrand::Rng,
         (row, signature): (&'a Row, &'a Signature),
-        constants: bool,
     ) -> CaseDraw<'a> {
         use Relation::{Alike, Broadcast, Matrices, Mixed, Vectors, Windows};
         let relation = match [Alike, Alike, Broadcast, Matrices, Windows, Vectors, Mixed][random.usize(..7)] {
@@ -83,7 +80,7 @@ impl<'a> CaseDraw<'a> {
         let axis = if random.bool() { 1 } else { rank.wrapping_sub(1) };
         let vector = base.get(axis).copied().unwrap_or(1);
         let width = random.usize(1..5);
-        CaseDraw { row, signature, constants, relation, base, width, vector, elements: Elements::new(random) }
+        CaseDraw { row, signature, relation, base, width, vector, elements: Elements::new(random) }
     }
 
     fn sizes(&self, random: &mut fastrand::Rng, input: usize) -> Vec<usize> {
@@ -195,7 +192,7 @@ impl Draw for CaseDraw<'_> {
         let row = self.row;
         let is_list =
             row.lists.contains(&input) || (input > 0 && dtype == DType::I64 && random.usize(..4) == 0);
-        let constant = random.usize(..4) == 0 && self.constants;
+        let constant = random.usize(..4) == 0;
         if is_list && matches!(dtype, DType::I64 | DType::I32) {
             let list = Tensor::vector(&self.list(random));
             return (convert::cast(&list, dtype, Rules::IEEE).unwrap_or(list), constant);

@@ -185,9 +185,7 @@ impl Cases {
 
     /// A random node, if it runs.
     fn tried(&mut self) -> Result<Option<Case>> {
-        // Files before IR 4, and so before operator set 9, have no constants that are no inputs.
-        let constants = !self.row.domain.is_empty() || self.opset >= 9;
-        let mut draw = CaseDraw::new(&mut self.random, (self.row, self.signature), constants);
+        let mut draw = CaseDraw::new(&mut self.random, (self.row, self.signature));
         let node = RandomNode::new(&mut self.random, self.row, self.signature, &mut draw)?;
         let mut source = node.model.source().clone();
         source.opsets = vec![(self.row.domain.into(), self.opset)];
