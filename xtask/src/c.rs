@@ -183,7 +183,7 @@ fn of_page(tally: &mut Tally, prefix: &Path, folder: &Path) -> Result<()> {
     Err(format!("{}: its program does not print what it shows: {output:?}", page.display()))
 }
 
-/// What a compiler is told of the library; by `pkg-config` where there is one.
+/// Options of a compiler for the library; by `pkg-config` where there is one.
 fn flags(prefix: &Path, is_static: bool) -> Result<Vec<String>> {
     let file = prefix.join("lib/pkgconfig/gradus.pc");
     let text = std::fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()))?;

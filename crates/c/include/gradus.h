@@ -75,7 +75,7 @@ typedef struct gradus_contract gradus_contract;
 // An error: its kind, a sentence, what was found and what was wanted.
 typedef struct gradus_error gradus_error;
 
-// What is known of all values of a model before it runs.
+// Facts about all values of a model before it runs.
 typedef struct gradus_inference gradus_inference;
 
 // A model: a graph of operators with inputs and outputs.
@@ -157,10 +157,10 @@ const char *gradus_error_message(const struct gradus_error *error);
 // is known.
 const char *gradus_error_place(const struct gradus_error *error);
 
-// What was found; NULL if the error does not say it apart.
+// The value that was found; NULL if the error does not say it apart.
 const char *gradus_error_got(const struct gradus_error *error);
 
-// What was expected; NULL if the error does not say it apart.
+// The value that was expected; NULL if the error does not say it apart.
 const char *gradus_error_wanted(const struct gradus_error *error);
 
 // Frees an error.

@@ -74,7 +74,7 @@ impl ErrorHandle {
     }
 }
 
-/// What work gives, as a pointer that C frees; NULL, and an error, if it fails.
+/// The result of work, as a pointer that C frees; NULL, and an error, if it fails.
 ///
 /// # Safety
 /// `error` is NULL, or points to a pointer that may be written.
@@ -92,7 +92,7 @@ pub(crate) unsafe fn made<T>(error: *mut *mut ErrorHandle, work: impl FnOnce() -
 /// True if work is done; false, and an error, if it fails.
 ///
 /// # Safety
-/// As of [`made`].
+/// The rules of [`made`].
 pub(crate) unsafe fn done(error: *mut *mut ErrorHandle, work: impl FnOnce() -> Result<()>) -> bool {
     match guarded(work) {
         Ok(()) => true,
@@ -143,14 +143,14 @@ pub unsafe extern "C" fn gradus_error_place(error: *const ErrorHandle) -> *const
     unsafe { part(error, |error| error.place.as_ref()) }
 }
 
-/// What was found; NULL if the error does not say it apart.
+/// The value that was found; NULL if the error does not say it apart.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gradus_error_got(error: *const ErrorHandle) -> *const c_char {
     // SAFETY: the rules of the header.
     unsafe { part(error, |error| error.got.as_ref()) }
 }
 
-/// What was expected; NULL if the error does not say it apart.
+/// The value that was expected; NULL if the error does not say it apart.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gradus_error_wanted(error: *const ErrorHandle) -> *const c_char {
     // SAFETY: the rules of the header.

@@ -1,4 +1,4 @@
-//! What C gives: texts, arrays, handles; and what it gets back.
+//! Texts, arrays and handles that C gives and gets.
 
 use std::ffi::{CStr, CString, c_char};
 use std::slice;
@@ -55,7 +55,7 @@ pub(crate) unsafe fn text<'a>(text: *const c_char, what: &str) -> Result<&'a str
 /// A text that may be left out.
 ///
 /// # Safety
-/// As of [`text`].
+/// The rules of [`text`].
 pub(crate) unsafe fn text_or<'a>(given: *const c_char, default: &'a str, what: &str) -> Result<&'a str> {
     // SAFETY: as above.
     if given.is_null() { Ok(default) } else { unsafe { text(given, what) } }
@@ -64,7 +64,7 @@ pub(crate) unsafe fn text_or<'a>(given: *const c_char, default: &'a str, what: &
 /// Names and numbers.
 ///
 /// # Safety
-/// As of [`array`] and [`text`].
+/// The rules of [`array`] and [`text`].
 pub(crate) unsafe fn sizes<'a>(first: *const NamedSize, count: usize) -> Result<Vec<(&'a str, i64)>> {
     // SAFETY: as above.
     unsafe {

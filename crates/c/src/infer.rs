@@ -14,7 +14,7 @@ use crate::error::{ErrorHandle, done, made};
 use crate::given::{NamedSize, c_text, free, object, sizes, text};
 use crate::model::{ModelHandle, fixed, nth};
 
-/// What is known of all values of a model before it runs.
+/// Facts about all values of a model before it runs.
 #[derive(Debug)]
 pub struct InferenceHandle {
     model: Model,

@@ -21,7 +21,7 @@ pub struct ModelHandle {
     pub(crate) model: Model,
     inputs: Vec<CString>,
     outputs: Vec<CString>,
-    /// What a conversion says of its result.
+    /// Notes of a conversion about its result.
     notes: Vec<CString>,
 }
 

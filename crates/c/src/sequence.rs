@@ -227,7 +227,7 @@ unsafe fn fill(plan: &impl Fill, first: u64, count: usize, room: (*mut c_void, u
 }
 
 /// # Safety
-/// As of [`fill`].
+/// The rules of [`fill`].
 unsafe fn fill_typed<T: Write>(
     plan: &impl Fill,
     first: u64,
@@ -243,7 +243,7 @@ unsafe fn fill_typed<T: Write>(
 /// Room for elements.
 ///
 /// # Safety
-/// As of [`fill`]; the elements are of a type of which all bits are values, or are written first.
+/// The rules of [`fill`]; the elements are of a type of which all bits are values, or are written first.
 unsafe fn place<'a, T>((out, bytes): (*mut c_void, usize), count: usize) -> Result<&'a mut [T]> {
     let out = out.cast::<T>();
     let wanted = count.checked_mul(size_of::<T>());

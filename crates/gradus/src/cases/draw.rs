@@ -46,7 +46,7 @@ enum Relation {
     Mixed,
 }
 
-/// What the inputs and attributes of one node share.
+/// Choices that the inputs and attributes of one node share.
 pub(super) struct CaseDraw<'a> {
     row: &'a Row,
     signature: &'a Signature,

@@ -12,7 +12,7 @@ const TEXTS: [&str; 6] = ["", "a", "A", "é", "b c", "a"];
 pub(super) enum Whole {
     /// Small ones of both signs.
     Small,
-    /// Those that may be indices of short axes.
+    /// Integers that may be indices of short axes.
     Index,
     /// The ends of the type, and numbers next to them and to zero.
     Ends,

@@ -47,7 +47,7 @@ impl<'a> Side<'a> {
             .collect()
     }
 
-    /// What must hold for a run, and errors that no run survives.
+    /// Conditions of a run, and errors that no run survives.
     fn conditions(&self) -> Vec<String> {
         let inference = self.inference();
         let conditions = inference.conditions().iter().filter(|it| it.why == Why::Run);
@@ -95,7 +95,7 @@ pub(super) fn write(
     Ok(())
 }
 
-/// Whether the models compute the same.
+/// The answer whether the models compute the same.
 fn verdict(before: &Model, after: &Model) -> String {
     let mut options = ProveOptions::default();
     options.time = TIME;
