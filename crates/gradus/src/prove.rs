@@ -325,8 +325,12 @@ impl Model {
         let stopped = proof.as_ref().and_then(|proof| proof.stopped.clone());
         let mut reason = reason.or(empty).or(stopped);
         let mut proved = Proved { verdict: Verdict::Undecided, proof, reason: reason.take(), runs: 0 };
-        // Runs that chance decides show nothing.
-        if options.time.is_zero() || draws(self) || draws(other) {
+        // No run of a model that contradicts itself succeeds, and those that chance decides show nothing.
+        let contradicts = |model: &Model| {
+            let inference = model.infer(&InferOptions::of(options.sizes.clone()));
+            inference.is_ok_and(|inference| !inference.problems().is_empty())
+        };
+        if options.time.is_zero() || [self, other].into_iter().any(|it| draws(it) || contradicts(it)) {
             return Ok(proved);
         }
         let (sizes, seed, time) = (options.sizes.clone(), options.seed, options.time);
