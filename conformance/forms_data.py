@@ -27,7 +27,7 @@ def layout():
     for bits, step in itertools.product(itertools.product([0, 1], repeat=5), [1, -1, 2]):
         names = ["begin_mask", "end_mask", "new_axis_mask", "shrink_axis_mask", "ellipsis_mask"]
         for at in [0, 1]:
-            # A position has one of the meanings of the last three; begins and ends are masked in the other position.
+            # A position has one of the last three meanings; the other one masks begins and ends.
             if sum(bits[2:]) > 1:
                 continue
             masks = {

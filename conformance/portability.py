@@ -380,7 +380,8 @@ for mode in ["asymmetric", "half_pixel", "align_corners"]:
         rule = "resize-of-halves" if (mode, nearest) == ("asymmetric", "round_prefer_ceil") else None
         attributes = {"mode": "nearest", "coordinate_transformation_mode": mode, "nearest_mode": nearest}
         case(rule, "Resize", [line, None, None, a(i64, 1, 1, 1, 4)], attributes, opset=19, constants=(3,))
-# The reference computes coordinates from the size times the scale, the others from the length of the result.
+# The reference computes coordinates from the size times the scale, the others from the length of
+# the result.
 attributes = {"mode": "nearest", "coordinate_transformation_mode": "align_corners"}
 case("resize-corners-by-scales", "Resize", [line, None, a(f32, 1, 1, 1, 1.5)], attributes, opset=19, constants=(2,))
 case("resize-corners-by-scales", "Resize", [line, None, a(f32, 1, 1, 1, 0.5)], attributes, opset=19, constants=(2,))

@@ -220,8 +220,8 @@ enum gradus_proof gradus_model_prove(const struct gradus_model *first,
                                      const struct gradus_model *second,
                                      struct gradus_error **error);
 
-// Writes a model: `.onnx`, or `.xml` with a `.bin` next to it. An existing file is replaced once the
-// new one is complete.
+// Writes a model: `.onnx`, or `.xml` with a `.bin` next to it. An existing file is replaced once
+// the new one is complete.
 bool gradus_model_save(const struct gradus_model *model,
                        const char *path,
                        struct gradus_error **error);
@@ -302,12 +302,12 @@ struct gradus_contract *gradus_contract_make(const struct gradus_model *model,
 // Frees a contract.
 void gradus_contract_free(struct gradus_contract *contract);
 
-// Shapes and memory for the sizes of all inputs that have axes and no default. It takes
-// microseconds. It fails with an error of kind `GRADUS_KIND_SHAPE`, which names the condition and the
-// node, if the model does not take the sizes.
+// Shapes and memory for the sizes of all inputs that have axes and no default. It fails with an
+// error of kind `GRADUS_KIND_SHAPE`, which names the condition and the node, if the model does not
+// take the sizes.
 //
-// `numbers` are those of symbols that no axis is alone, and may have elements of inputs that decide
-// conditions, by the name of their symbol.
+// `numbers` are those of symbols that no axis is alone, and may have elements of inputs that
+// decide conditions, by the name of their symbol.
 struct gradus_shapes *gradus_contract_shapes(const struct gradus_contract *contract,
                                              const struct gradus_input_sizes *inputs,
                                              size_t input_count,
@@ -381,8 +381,8 @@ struct gradus_plan *gradus_plan_range(struct gradus_number start,
                                       const char *dtype,
                                       struct gradus_error **error);
 
-// Plans `num` numbers from `start` to `stop` at equal distances. If `endpoint` is true, the last one
-// is `stop`.
+// Plans `num` numbers from `start` to `stop` at equal distances. If `endpoint` is true, the last
+// one is `stop`.
 struct gradus_plan *gradus_plan_linspace(struct gradus_number start,
                                          struct gradus_number stop,
                                          uint64_t num,
@@ -410,9 +410,9 @@ struct gradus_plan *gradus_plan_geomspace(struct gradus_number start,
 // The number of elements.
 uint64_t gradus_plan_len(const struct gradus_plan *plan);
 
-// Writes `count` elements, from number `first` on, into `out`, which has room for `bytes` bytes and
-// is aligned for the type. Elements narrower than a byte take a byte each here. Each part has the
-// bits that the whole would have there.
+// Writes `count` elements, from number `first` on, into `out`, which has room for `bytes` bytes
+// and is aligned for the type. Elements narrower than a byte take a byte each here. Each part has
+// the bits that the whole would have there.
 bool gradus_plan_fill(const struct gradus_plan *plan,
                       uint64_t first,
                       size_t count,

@@ -63,12 +63,12 @@ pub unsafe extern "C" fn gradus_contract_free(contract: *mut ContractHandle) {
     unsafe { free(contract) }
 }
 
-/// Shapes and memory for the sizes of all inputs that have axes and no default. It takes
-/// microseconds. It fails with an error of kind `GRADUS_KIND_SHAPE`, which names the condition and the
-/// node, if the model does not take the sizes.
+/// Shapes and memory for the sizes of all inputs that have axes and no default. It fails with an
+/// error of kind `GRADUS_KIND_SHAPE`, which names the condition and the node, if the model does not
+/// take the sizes.
 ///
-/// `numbers` are those of symbols that no axis is alone, and may have elements of inputs that decide
-/// conditions, by the name of their symbol.
+/// `numbers` are those of symbols that no axis is alone, and may have elements of inputs that
+/// decide conditions, by the name of their symbol.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gradus_contract_shapes(
     contract: *const ContractHandle,

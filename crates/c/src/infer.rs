@@ -116,10 +116,9 @@ pub unsafe extern "C" fn gradus_inference_find(
     name: *const c_char,
 ) -> usize {
     // SAFETY: the rules of the header.
-    let (Some(it), Ok(name)) = (unsafe { inference.as_ref() }, unsafe { text(name, "name") }) else {
-        return 0;
-    };
-    let found = it.model.value(name).ok().and_then(|id| it.values.iter().position(|value| *value == id));
+    let (Some(it), name) = (unsafe { (inference.as_ref(), text(name, "name")) }) else { return 0 };
+    let id = name.and_then(|name| it.model.value(name));
+    let found = id.ok().and_then(|id| it.values.iter().position(|value| *value == id));
     found.unwrap_or(it.values.len())
 }
 

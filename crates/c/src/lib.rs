@@ -1,11 +1,11 @@
 //! The C interface of Gradus: `include/gradus.h`, which is made from the functions here.
 //!
-//! Handles are boxes whose insides C does not see. A function reads its pointers by `given`, and does
-//! its work in `error::made` or `error::done`, which keep panics and errors from C. The head of the
-//! header, in `cbindgen.toml`, has the rules that callers keep.
+//! Handles are boxes whose insides C does not see. A function reads its pointers by `given`, and
+//! does its work in `error::made` or `error::done`, which keep panics and errors from C. The head of
+//! the header, in `cbindgen.toml`, has the rules that callers keep.
 
 #![allow(unsafe_code, reason = "C hands pointers over")]
-#![allow(clippy::missing_safety_doc, reason = "the head of gradus.h has the rules of all functions")]
+#![allow(clippy::missing_safety_doc, reason = "the head of gradus.h has the rules")]
 
 mod given;
 

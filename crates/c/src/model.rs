@@ -223,8 +223,8 @@ pub unsafe extern "C" fn gradus_model_prove(
     answer
 }
 
-/// Writes a model: `.onnx`, or `.xml` with a `.bin` next to it. An existing file is replaced once the
-/// new one is complete.
+/// Writes a model: `.onnx`, or `.xml` with a `.bin` next to it. An existing file is replaced once
+/// the new one is complete.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gradus_model_save(
     model: *const ModelHandle,

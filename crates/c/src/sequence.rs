@@ -116,8 +116,8 @@ pub unsafe extern "C" fn gradus_plan_range(
     }
 }
 
-/// Plans `num` numbers from `start` to `stop` at equal distances. If `endpoint` is true, the last one
-/// is `stop`.
+/// Plans `num` numbers from `start` to `stop` at equal distances. If `endpoint` is true, the last
+/// one is `stop`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gradus_plan_linspace(
     start: CNumber,
@@ -184,9 +184,9 @@ pub unsafe extern "C" fn gradus_plan_len(plan: *const PlanHandle) -> u64 {
     unsafe { plan.as_ref() }.map_or(0, |plan| with_plan!(plan, plan => plan.len()))
 }
 
-/// Writes `count` elements, from number `first` on, into `out`, which has room for `bytes` bytes and
-/// is aligned for the type. Elements narrower than a byte take a byte each here. Each part has the
-/// bits that the whole would have there.
+/// Writes `count` elements, from number `first` on, into `out`, which has room for `bytes` bytes
+/// and is aligned for the type. Elements narrower than a byte take a byte each here. Each part has
+/// the bits that the whole would have there.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gradus_plan_fill(
     plan: *const PlanHandle,
@@ -243,7 +243,8 @@ unsafe fn fill_typed<T: Write>(
 /// Room for elements.
 ///
 /// # Safety
-/// The rules of [`fill`]; the elements are of a type of which all bits are values, or are written first.
+/// The rules of [`fill`]; the elements are of a type of which all bits are values, or are written
+/// first.
 unsafe fn place<'a, T>((out, bytes): (*mut c_void, usize), count: usize) -> Result<&'a mut [T]> {
     let out = out.cast::<T>();
     let wanted = count.checked_mul(size_of::<T>());

@@ -29,7 +29,8 @@ pub struct Joined {
     pub model: Model,
     /// Outputs of one name: the name, and the value in each model.
     pub outputs: Vec<(String, [ValueId; 2])>,
-    /// Those of them that have another name in the second model, and one place in both: their names.
+    /// Outputs that are paired by their place, as neither model has the other's name: the names in
+    /// both.
     pub placed: Vec<(String, String)>,
     /// Outputs that only one model has: their names.
     pub unmatched: Vec<String>,

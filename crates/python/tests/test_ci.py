@@ -93,6 +93,12 @@ def test_the_action_comments_what_a_pull_request_changes(tmp_path):
     assert "### ``./x`\\|$(touch was-here).onnx``" in text and "`x: float32[2, 6, 8]`" in text
     assert "A model cannot be compared with what it was:\n```text\n" in text
     assert "New models:\n```text\nnew.onnx\n```" in text and "Removed models:\n```text\ngone.onnx\n```" in text
+    # Parts without room are left out whole.
+    short = tmp_path / "short.md"
+    done = run([ROOT / "actions/diff/comment.sh", base, short], cwd=folder, GRADUS_COMMENT_BYTES="900")
+    assert done.returncode == 0, done.stderr
+    written = short.read_text()
+    assert len(written) < 1000 and written.count("```") % 2 == 0 and "more parts have no room here" in written
     assert not list(tmp_path.rglob("was-here"))
     assert run(["git", "worktree", "list"], cwd=folder).stdout.count("\n") == 1
 

@@ -75,6 +75,9 @@ static void shapes(const gradus_model *model)
     size_t values = gradus_inference_values(inference);
     CHECK(gradus_inference_find(inference, "no such value") == values);
     CHECK(gradus_inference_name(inference, values) == NULL);
+    // Neither name is one of a value, the first included.
+    CHECK(gradus_inference_find(inference, NULL) == values);
+    CHECK(gradus_inference_find(inference, "\xff") == values);
 
     int64_t sizes[4];
     const gradus_size at[] = {{"batch", 3}, {"seq", 7}};

@@ -398,8 +398,8 @@ pub(crate) enum DiffForm {
 /// the model takes: the smallest, the largest, then random ones. Floats are from -1 to 1, and in
 /// every third run zeros, ones, large and small numbers; integers are 0 and 1, in every second run
 /// -8 to 8 or any of 8 bits, or what a node looks up or chooses a branch by. Where outputs differ,
-/// the first value that differs is named, with its nodes in both models. Exit status: 0 if nothing differs, 1 if something does, 2 if the models
-/// cannot be compared.
+/// the first value that differs is named, with its nodes in both models. Exit status: 0 if nothing
+/// differs, 1 if something does, 2 if the models cannot be compared.
 ///
 /// With --with, the second model, or the only one, runs in other programs, whose outputs are
 /// compared with the exact ones; and each node's result with the exact one for the inputs that the

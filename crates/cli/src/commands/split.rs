@@ -1,7 +1,6 @@
 //! `gradus split`: parts of a model, which joined again are the whole.
 
 use std::path::Path;
-use std::time::Duration;
 
 use gradus::edit::{Edited, Split};
 use gradus::infer::InferOptions;
@@ -37,7 +36,7 @@ pub(crate) fn split(args: &args::SplitArgs) -> Result<(), Failure> {
         args.at.iter().map(|at| at.split(',').filter(|name| !name.is_empty()).collect()).collect();
     let split = model.split_at(&cuts).map_err(|error| error.in_file(path.display()))?;
     let is_consistent = model.infer(&InferOptions::default())?.problems().is_empty();
-    let verdict = if args.no_prove { None } else { Some(proved(&model, &split, is_consistent)?) };
+    let verdict = if args.no_prove { None } else { Some(proved(&model, &split)?) };
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let mut parts = Vec::new();
     for (number, part) in (1..).zip(&split.parts) {
@@ -57,13 +56,9 @@ pub(crate) fn split(args: &args::SplitArgs) -> Result<(), Failure> {
     output::print_line(&lines.join("\n"))
 }
 
-/// Proves that the parts are the model; if it contradicts itself, no run is tried.
-fn proved(model: &Model, split: &Split, is_consistent: bool) -> Result<&'static str, Failure> {
-    let mut options = ProveOptions::default();
-    if !is_consistent {
-        options.time = Duration::ZERO;
-    }
-    let proved = split.joined()?.prove(model, &options)?;
+/// Proves that the parts are the model.
+fn proved(model: &Model, split: &Split) -> Result<&'static str, Failure> {
+    let proved = split.joined()?.prove(model, &ProveOptions::default())?;
     let verdict = proved.verdict.name();
     if verdict == "different" {
         let message = "cannot split: the parts, joined again, return something else than the model";

@@ -35,7 +35,8 @@ const FEW: Range<i64> = 1..4;
 impl Model {
     /// Values for all inputs, those that are given among them, under a binding of the dimensions:
     /// floats of -1 to 1 or extreme ones, integers 0 and 1, or wider ones, or what nodes look up or
-    /// choose branches by; and the sizes in words. Nothing if the binding does not meet what is assumed.
+    /// choose branches by; and the sizes in words. Nothing if the binding does not meet what is
+    /// assumed.
     ///
     /// # Errors
     /// [`Kind::Unsupported`] if the type of an input is not known; [`Kind::Limit`] if they take
@@ -104,9 +105,7 @@ impl Model {
         };
         self.graph().inputs().iter().filter_map(of).collect()
     }
-}
 
-impl Model {
     /// A small size from 1 on for each symbol of the inputs' shapes, such that the conditions hold
     /// that inference found; nothing if none are found.
     ///

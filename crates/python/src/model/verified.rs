@@ -23,8 +23,8 @@ type FoldedModel = (Model, FoldReport, Option<Verified>, Option<Measured>);
 /// time that folding took, and whether proofs have no limit of time.
 ///
 /// # Errors
-/// Those of folding and verification; [`Kind::Unsupported`] if outputs that must be compared cannot
-/// be.
+/// Errors of folding and verification; [`Kind::Unsupported`] if outputs that must be compared
+/// cannot be.
 pub(super) fn fold(
     model: Model,
     options: &FoldOptions,
@@ -61,8 +61,8 @@ pub(super) fn fold(
 /// the time that the conversion took.
 ///
 /// # Errors
-/// Those of the conversion and verification; [`Kind::Unsupported`] if outputs that must be compared
-/// cannot be.
+/// Errors of the conversion and verification; [`Kind::Unsupported`] if outputs that must be
+/// compared cannot be.
 pub(super) fn convert(
     model: Model,
     standard: Standard,

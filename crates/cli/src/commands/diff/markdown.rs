@@ -1,5 +1,5 @@
-//! `gradus diff --format markdown`: what a reviewer asks of a model that changed, for a comment on a
-//! pull request.
+//! `gradus diff --format markdown`: answers for the reviewer of a model that changed, as a comment
+//! on a pull request.
 
 use std::io::Write;
 use std::path::Path;
