@@ -36,6 +36,8 @@ pub const NOTHING: &str = "OpenVINO refuses to find the largest of no elements";
 pub const WINDOW: &str = "OpenVINO refuses a window that is larger than the padded data";
 /// The caveat for tensors of open rank.
 pub const RANK: &str = "OpenVINO's CPU plugin does not compile a tensor whose rank is not known";
+/// The caveat for a graph within a node that fails whenever it runs.
+pub const FAILING: &str = "OpenVINO infers the graphs within nodes before a run, and refuses one that fails";
 /// The caveat for scales between 1 and 2 of open sizes.
 pub const UNSCALED: &str = "OpenVINO leaves an axis as it is whose size the scale does not change";
 /// How the standards differ in ranges of floats.

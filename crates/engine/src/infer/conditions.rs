@@ -122,16 +122,17 @@ impl Pass<'_> {
     }
 
     /// Notes that a graph must not run of which every run fails, by its problems from an index on:
-    /// what tells whether it runs does not hold, or nothing tells.
-    pub fn require_not(&mut self, guard: Option<Condition>, problems: usize) {
+    /// what tells whether it runs does not hold, or nothing tells. Returns true if there is one.
+    pub fn require_not(&mut self, guard: Option<Condition>, problems: usize) -> bool {
         let is_refused =
             |problem: &&Problem| matches!(problem.kind, Kind::Type | Kind::Graph | Kind::Shape | Kind::Value);
-        let Some(problem) = self.problems[problems..].iter().find(is_refused) else { return };
+        let Some(problem) = self.problems[problems..].iter().find(is_refused) else { return false };
         let (text, place) = (problem.message.clone(), problem.place.clone());
         match guard.and_then(|guard| self.shared.symbols.opposite(&guard)) {
             Some(never) => self.require(never, Why::Run, || place),
             None => self.note_unchecked(format!("the node does not run: {text}"), place),
         }
+        self.shared.unreached == 0
     }
 
     /// Notes the numbers between which the elements of an input must lie.

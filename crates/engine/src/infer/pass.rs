@@ -398,8 +398,9 @@ impl<'m> Pass<'m> {
         self.shared.unreached -= usize::from(how == Visit::Never);
         self.depth -= 1;
         // Errors in a subgraph that may not run are not errors of the model.
+        let mut fails = false;
         if let Some(guard) = guard {
-            self.require_not(guard, problems);
+            fails = self.require_not(guard, problems);
             self.problems.truncate(problems);
             self.warnings.truncate(warnings);
         }
@@ -409,17 +410,17 @@ impl<'m> Pass<'m> {
         });
         let outputs = outputs.collect();
         if self.repeated == 0 {
-            self.record(frame);
+            self.record(frame, fails);
         }
         self.repeated -= usize::from(how == Visit::Again);
         Ok(outputs)
     }
 
-    fn record(&mut self, frame: GraphFacts<'m>) {
+    fn record(&mut self, frame: GraphFacts<'m>, fails: bool) {
         let names = frame.graph.values().iter().map(|info| info.name.clone());
         let values = names.zip(frame.facts).collect();
         let computed = frame.graph.values().iter().map(|info| info.origin.is_node()).collect();
-        let body = Subgraph { path: frame.path.to_string(), place: frame.place, values, computed };
+        let body = Subgraph { path: frame.path.to_string(), place: frame.place, values, computed, fails };
         let key = body.place.clone();
         if let Some(&index) = self.recorded.get(&key) {
             self.bodies[index] = body;

@@ -91,6 +91,9 @@ fn convert_node<'m>(
     if conversion.to == Standard::OpenVino && node.needs().chain(written).any(is_open) {
         ConvertContext::new(conversion, scope, target, node, index)?.edges(caveats::RANK);
     }
+    if conversion.to == Standard::OpenVino && conversion.bodies.fails(&scope.place, index) {
+        ConvertContext::new(conversion, scope, target, node, index)?.edges(caveats::FAILING);
+    }
     let first = node.outputs.iter().flatten().next().map(|id| scope.graph.value(*id).name.clone());
     for (slot, id) in node.outputs.iter().enumerate() {
         let Some(id) = id.filter(|&id| scope.is_needed(id) && scope.items(id).is_none()) else { continue };

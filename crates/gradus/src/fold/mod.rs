@@ -33,7 +33,7 @@ pub(crate) mod verify;
 mod views;
 mod write;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use gradus_core::graph::edit::Edit;
@@ -147,7 +147,10 @@ impl Model {
         (given.max_bytes, given.limits) = (options.max_constant, options.limits);
         let inference = self.infer(&given)?;
         let assumptions = inference.conditions().iter().filter(|of| of.rests).cloned().collect();
-        let (facts, symbols, bodies, problems) = inference.into_parts();
+        let (facts, symbols, mut bodies, problems) = inference.into_parts();
+        // Runtimes infer a branch when they load it, and refuse the model if they find that it
+        // fails: what they do not know of it now they must not learn.
+        let failing = bodies.forget_failing();
         let mut folder = GraphFolder {
             model: self,
             given,
@@ -156,6 +159,7 @@ impl Model {
             rules: options.rules,
             symbols,
             bodies,
+            failing,
             mentioned,
             known: foldhash::HashMap::default(),
             looking: Vec::new(),
@@ -196,6 +200,8 @@ struct GraphFolder<'m> {
     rules: RuleSet,
     symbols: Symbols,
     bodies: SubgraphFacts,
+    /// Nodes of the main graph within which a graph fails whenever it runs: it is left as it is.
+    failing: BTreeSet<usize>,
     /// Values of the main graph that other parts of the file mention.
     mentioned: &'m HashSet<String>,
     /// By operator and version: what [`GraphFolder::known`] returns.

@@ -37,7 +37,7 @@ pub struct FoldReport {
     /// Nodes of the main graph, in words, that read a weight which was computed and is a constant
     /// now: runtimes may pack it, and choose another kernel.
     pub weights: Vec<String>,
-    /// Nodes that compute shapes and stayed, in the main graph.
+    /// Nodes of the main graph that compute shapes and stayed, or whose graphs were left as they are.
     pub kept: Vec<KeptNode>,
     /// Conditions under which the folded model is the same.
     pub assumptions: Vec<ModelCondition>,
@@ -52,7 +52,7 @@ impl FoldReport {
     }
 }
 
-/// A node that computes shapes and stayed.
+/// A node that stayed: one that computes shapes, or whose graph was left as it is.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct KeptNode {
@@ -182,10 +182,15 @@ fn kept(folder: &GraphFolder<'_>, scope: &FoldState<'_>) -> Vec<KeptNode> {
     let mut kept = Vec::new();
     for &index in graph.order() {
         let node = &graph.nodes()[index];
-        if !scope.nodes[index].stays || !asks(index) {
+        let fails = folder.failing.contains(&index);
+        if !scope.nodes[index].stays || !(fails || asks(index)) {
             continue;
         }
-        let reason = reason(folder, scope, &readers, index);
+        let reason = if fails {
+            "a graph within it fails whenever it runs, and is left as it is".to_owned()
+        } else {
+            reason(folder, scope, &readers, index)
+        };
         kept.push(KeptNode { node: node.label(index), operator: node.operator.to_string(), reason });
     }
     kept

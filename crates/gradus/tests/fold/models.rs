@@ -345,6 +345,39 @@ fn branches_within_branches_take_their_places_too() {
     same(&model, &after, &[("x", floats(&[5]))]);
 }
 
+/// Runtimes infer both branches when they load a model, and refuse it if they find that one fails:
+/// with the shape of `x` in place of its Shape they would.
+#[test]
+fn a_branch_that_fails_at_the_sizes_given_stays_as_it_is() {
+    let branch = |name: &str, weights: &str| {
+        let text = format!(
+            "shape{name} = Shape(x); flat{name} = Reshape(x, shape{name}); {name} = Add(flat{name}, {weights})"
+        );
+        Sketch::nested().text(&text).output(name, DType::F32, &["n"]).graph()
+    };
+    let graphs = vec![("then_branch", branch("t", "four")), ("else_branch", branch("e", "three"))];
+    let model = Sketch::of("x: float32[n]; long: bool[]")
+        .constant("four", Tensor::vector(&[1f32; 4]))
+        .constant("three", Tensor::vector(&[1f32; 3]))
+        .with("If", &["long"], &["y"], graphs)
+        .text("return y: float32[n]")
+        .model();
+    let mut options = FoldOptions::default();
+    options.sizes.dims.insert("n".into(), 4);
+    let report = model.fold(&options).unwrap().report;
+    let [stayed] = &*report.kept else { panic!("{:?}", report.kept) };
+    assert_eq!(stayed.reason, "a graph within it fails whenever it runs, and is left as it is");
+    let after = folded_with(&model, &options);
+    let of_branch = |name: &str| {
+        let Some(Content::Graph(graph)) = after.graph().nodes()[0].attribute(name) else {
+            panic!("no {name}")
+        };
+        graph.nodes().iter().map(|node| node.operator.name.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(of_branch("then_branch"), ["Add"]);
+    assert_eq!(of_branch("else_branch"), ["Shape", "Reshape", "Add"]);
+}
+
 #[test]
 fn constants_of_old_models_are_nodes() {
     let mut source = graph::Model::new(Standard::Onnx);

@@ -1,5 +1,6 @@
 //! Facts of one graph and of the graphs within its nodes.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -27,6 +28,8 @@ pub struct Subgraph {
     pub values: Vec<(Arc<str>, Fact)>,
     /// By value: whether a node of the graph computes it.
     pub(super) computed: Vec<bool>,
+    /// True if every run of the graph fails, though the model runs where it does not.
+    pub fails: bool,
 }
 
 impl Subgraph {
@@ -39,18 +42,39 @@ impl Subgraph {
 
 /// The facts of subgraphs.
 #[derive(Debug)]
-pub struct SubgraphFacts(HashMap<SubgraphPath, Vec<Fact>>);
+pub struct SubgraphFacts {
+    facts: HashMap<SubgraphPath, Vec<Fact>>,
+    /// The graphs that fail whenever they run.
+    failing: Vec<SubgraphPath>,
+}
 
 impl SubgraphFacts {
     /// Facts about the values of subgraphs, by the place of each subgraph.
     pub fn new(bodies: Vec<Subgraph>) -> SubgraphFacts {
+        let failing = bodies.iter().filter(|body| body.fails).map(|body| body.place.clone()).collect();
         let facts = |body: Subgraph| (body.place, body.values.into_iter().map(|(_, fact)| fact).collect());
-        SubgraphFacts(bodies.into_iter().map(facts).collect())
+        SubgraphFacts { facts: bodies.into_iter().map(facts).collect(), failing }
+    }
+
+    /// Returns true if a graph of a node fails whenever it runs, by the place of the node's graph.
+    pub fn fails(&self, place: &[(usize, usize)], node: usize) -> bool {
+        let is_of = |path: &[(usize, usize)]| {
+            path.split_last().is_some_and(|(last, around)| last.0 == node && around == place)
+        };
+        self.failing.iter().any(|path| is_of(path))
+    }
+
+    /// Forgets what is known of the graphs of nodes of the main graph within which one fails
+    /// whenever it runs, and returns the numbers of these nodes.
+    pub fn forget_failing(&mut self) -> BTreeSet<usize> {
+        let failing: Vec<_> = self.failing.iter().filter_map(|path| path.first().copied()).collect();
+        self.facts.retain(|place, _| place.first().is_none_or(|first| !failing.contains(first)));
+        failing.into_iter().map(|(node, _)| node).collect()
     }
 
     /// The facts of the graph at a place; nothing if it was not inferred.
     pub fn get(&self, place: &[(usize, usize)]) -> Option<&[Fact]> {
-        self.0.get(place).map(Vec::as_slice)
+        self.facts.get(place).map(Vec::as_slice)
     }
 
     /// The facts of a graph, which is at that place: of one that was not inferred, none is known.
