@@ -4,7 +4,7 @@
     python scripts/openvino_tables.py --check    fail if it differs from what is checked in
 
 Versions are those that the package's factories of operator sets give; inputs are the parameters of the functions that make
-nodes, attributes those of a node without inputs. What the package does not tell, element types, is left open.
+nodes, attributes those of a node without inputs. Element types are found by making nodes of each (`openvino_types.py`).
 """
 
 import importlib
@@ -17,6 +17,7 @@ import sys
 import openvino
 from openvino.utils.node_factory import NodeFactory
 
+import openvino_types
 from generated import ROOT, write_or_check
 
 TABLE = ROOT / "crates/engine/src/schema/openvino.rs"
@@ -98,29 +99,45 @@ def made(number: int, name: str):
 OPTIONAL = {("Squeeze", "axes")}
 
 
-def params(name: str, function) -> list[str]:
+def params(name: str, version: int, function, named: dict[str, str]) -> list[str]:
+    """The inputs of an operator; `named` has the sets of types, by the names that they got so far."""
     if name in WITH_BODIES or function is None:
         return ['p("inputs", "", ANY, Arity::Many { alike: false, least: 0 })']
-    rows = []
+    inputs = []
     for parameter in inspect.signature(function).parameters.values():
         text = str(parameter.annotation)
         if "Node" not in text or parameter.name == "name":
             continue
         optional = "None" in text or "Optional" in text or parameter.default is not inspect.Parameter.empty
         if text.startswith(("List", "list", "typing.List", "Sequence", "typing.Sequence")):
-            arity = "Arity::Many { alike: false, least: 1 }"
+            arity = "Many"
         elif optional or (name, parameter.name) in OPTIONAL:
-            arity = "Arity::Optional"
+            arity = "Optional"
         else:
-            arity = "Arity::One"
-        rows.append(f'p("{parameter.name}", "", ANY, {arity})')
+            arity = "One"
+        inputs.append((parameter.name, arity))
+    arities = [arity for _, arity in inputs]
+    found = in_a_child(lambda: openvino_types.admitted(f"opset{version}", name, arities))
+    rows = []
+    for (own, arity), (variable, types) in zip(inputs, found or [("", None)] * len(inputs), strict=True):
+        if arity == "Many":
+            arity = f"Many {{ alike: {str(bool(variable)).lower()}, least: 1 }}"
+        rows.append(f'p("{own}", "{variable}", {constant(types, f"{name}_{version}_{own}", named)}, Arity::{arity})')
     return rows
+
+
+def constant(types: list[str] | None, name: str, named: dict[str, str]) -> str:
+    """The name of a set of element types in the table: that of the first input which has it."""
+    if types is None or len(types) == len(openvino_types.TYPES):
+        return "ANY"
+    listed = ", ".join(f"D::{openvino_types.TYPES[each]}" for each in types)
+    return named.setdefault(listed, re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).upper())
 
 
 def table() -> bytes:
     sets = functions()
     names = sorted({name for of in sets.values() for name in of} | set(WITH_BODIES + WITHOUT_FUNCTIONS))
-    rows = {}
+    rows, named = {}, {}
     for name in names:
         if name in PARTS_OF_GRAPHS:
             continue
@@ -135,7 +152,7 @@ def table() -> bytes:
             own = IN_FILES.get(name, name)
             rows[name, version] = (own, version, (
                 f'    Signature {{ domain: "", name: "{own}", since: {version}, deprecated: false, '
-                f"inputs: &[{', '.join(params(name, function))}], "
+                f"inputs: &[{', '.join(params(name, version, function, named))}], "
                 f"outputs: &[OUTPUTS], attributes: &[{listed}] }},"
             ))
     lines = [
@@ -143,7 +160,15 @@ def table() -> bytes:
         "//!",
         f"//! Made by `scripts/openvino_tables.py` from openvino {openvino.__version__.split('-')[0]}; do not edit.",
         "",
-        "use super::{ANY, Arity, Param, Signature, Sort, attribute as a, param as p};",
+        "use gradus_core::DType as D;",
+        "",
+        "use super::{ANY, Arity, Param, Signature, Sort, Types, attribute as a, param as p};",
+        "",
+        *(
+            line
+            for listed, name in named.items()
+            for line in ("#[rustfmt::skip]", f"const {name}: Types = Types::tensors(&[{listed}]);")
+        ),
         "",
         'const OUTPUTS: Param = p("output", "", ANY, Arity::Many { alike: false, least: 0 });',
         "",

@@ -508,4 +508,25 @@ mod tests {
         assert!(check("Max", 13).is_err());
         assert!(onnx_signature("", "SequenceConstruct", 11).unwrap().check_inputs::<Value>(&[]).is_err());
     }
+
+    #[test]
+    fn the_types_of_openvino_are_those_that_it_admits() {
+        let values = [
+            Value::from(Tensor::scalar(1f32)),
+            Value::from(Tensor::scalar(1f64)),
+            Value::from(Tensor::scalar(1i64)),
+            Value::from(Tensor::scalar(gradus_core::element::Bool::from(true))),
+        ];
+        let [float, double, long, flag] = values.each_ref().map(Some);
+        let check = |name, inputs: &[Option<&Value>]| {
+            openvino_versions(name).last().is_some_and(|newest| newest.check_inputs(inputs).is_ok())
+        };
+        assert!(check("MatMul", &[double, double]) && !check("MatMul", &[float, double]));
+        assert!(check("Concat", &[long, long, long]) && !check("Concat", &[long, long, float]));
+        assert!(check("ReduceLogicalOr", &[flag, long]) && !check("ReduceLogicalOr", &[float, long]));
+        assert!(check("Gather", &[flag, long, long]) && !check("Gather", &[flag, float, long]));
+        assert!(check("Select", &[flag, float, float]) && !check("Select", &[long, float, float]));
+        // Each of the three inputs of Range may have a type of its own.
+        assert!(check("Range", &[float, long, double]));
+    }
 }
