@@ -75,14 +75,35 @@ pub enum Sniffed {
     Npy,
     /// A zip archive, so perhaps of NumPy arrays.
     Zip,
+    /// A file of another program, in words: "a GGUF file".
+    Foreign(&'static str),
     /// Anything else, so perhaps protobuf: an ONNX model or tensor.
     Other,
+}
+
+/// Files that people take for models, by their first bytes; none of these can begin an ONNX model.
+const FOREIGN: [(&[u8], &str); 9] = [
+    (b"version https://git-lfs", "a pointer of Git LFS, which `git lfs pull` replaces by the file"),
+    (b"GGUF", "a GGUF file"),
+    (b"\x89HDF", "an HDF5 file, perhaps of Keras"),
+    (b"\x80\x02", "a pickle, perhaps of PyTorch"),
+    (b"\x80\x03", "a pickle"),
+    (b"\x80\x04", "a pickle"),
+    (b"\x1f\x8b", "compressed by gzip"),
+    (b"BZh", "compressed by bzip2"),
+    (b"\x28\xb5\x2f\xfd", "compressed by Zstandard"),
+];
+
+fn is_page(text: &[u8]) -> bool {
+    let begins = |tag: &[u8]| text.get(..tag.len()).is_some_and(|start| start.eq_ignore_ascii_case(tag));
+    begins(b"<!doctype html") || begins(b"<html")
 }
 
 /// Returns the format of a file, by its first bytes.
 pub fn sniff(bytes: &[u8]) -> Sniffed {
     let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
     match bytes {
+        _ if is_page(text) => Sniffed::Foreign("a page of HTML, perhaps instead of a download"),
         _ if text.starts_with(b"<") => Sniffed::Xml,
         _ if text.starts_with(b"{") => Sniffed::Json,
         [0x0a, ..] => Sniffed::Blocks,
@@ -90,6 +111,15 @@ pub fn sniff(bytes: &[u8]) -> Sniffed {
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Sniffed::Xml,
         [0x93, b'N', b'U', b'M', b'P', b'Y', ..] => Sniffed::Npy,
         [b'P', b'K', 3 | 5, 4 | 6, ..] => Sniffed::Zip,
-        _ => Sniffed::Other,
+        // Two formats of FlatBuffers, which begin with a short offset.
+        [_, _, 0, 0, b'O', b'R', b'T', b'M', ..] => Sniffed::Foreign("in ONNX Runtime's own format (ORT)"),
+        [_, _, 0, 0, b'T', b'F', b'L', b'3', ..] => Sniffed::Foreign("a TensorFlow Lite model"),
+        [_, _, _, _, 0, 0, 0, 0, b'{', b'"', ..] => {
+            Sniffed::Foreign("a safetensors file, weights without a graph")
+        }
+        _ => {
+            let foreign = FOREIGN.iter().find(|(magic, _)| bytes.starts_with(magic));
+            foreign.map_or(Sniffed::Other, |(_, words)| Sniffed::Foreign(words))
+        }
     }
 }

@@ -127,4 +127,18 @@ fn files_are_told_apart_by_their_first_bytes() {
         assert_eq!(sniff(&data(name)), want, "{name}");
     }
     assert_eq!(sniff(b"\xef\xbb\xbf\n <?xml"), Sniffed::Xml);
+    let foreign: [(&[u8], &str); 7] = [
+        (b"version https://git-lfs.github.com/spec/v1\noid", "Git LFS"),
+        (b"<!DOCTYPE html><html>", "HTML"),
+        (b"\n<HTML>", "HTML"),
+        (b"\x18\0\0\0ORTM\0\0", "ORT"),
+        (b"\x1c\0\0\0TFL3\0\0", "TensorFlow Lite"),
+        (b"\x40\0\0\0\0\0\0\0{\"__metadata__\":{}}", "safetensors"),
+        (b"\x80\x02}q", "pickle"),
+    ];
+    for (bytes, want) in foreign {
+        assert!(matches!(sniff(bytes), Sniffed::Foreign(words) if words.contains(want)), "{want}");
+    }
+    // An ONNX model whose producer has such a name.
+    assert_eq!(sniff(b"\x08\x08\x12\x04ORTM"), Sniffed::Other);
 }

@@ -158,7 +158,11 @@ impl OpenOptions {
                     "one of ONNX or OpenVINO (without feature paddle)",
                 ));
             }
-            Sniffed::Npy | Sniffed::Zip => return Err(not_a_model("a file of arrays", "a model")),
+            Sniffed::Npy => return Err(not_a_model("an array of NumPy", "a model")),
+            Sniffed::Zip => {
+                return Err(not_a_model("a zip archive, as NumPy and PyTorch write", "a model"));
+            }
+            Sniffed::Foreign(words) => return Err(not_a_model(words, "a model of ONNX, OpenVINO or Paddle")),
             Sniffed::Other if bytes.is_empty() => return Err(not_a_model("empty", "a model")),
             Sniffed::Other => match source {
                 Some(source) => onnx::read_edited(bytes, files.clone(), *limits, source)?,

@@ -97,7 +97,7 @@ fn what_is_not_a_model_is_refused() {
     check(
         b"PK\x03\x04rest",
         Kind::Syntax,
-        "cannot read the model: the file is a file of arrays, expected a model",
+        "cannot read the model: the file is a zip archive, as NumPy and PyTorch write, expected a model",
     );
     check(&int(1, 8), Kind::Syntax, "byte 0: this is not an ONNX model: it has no graph");
     check(&message(7, &[]), Kind::Syntax, "byte 0: this is not an ONNX model: it states no IR version");
@@ -106,7 +106,13 @@ fn what_is_not_a_model_is_refused() {
     check(
         b"<html/>",
         Kind::Syntax,
-        "line 1, column 1: this is not an OpenVINO model: its root is <html>, not <net>",
+        "cannot read the model: the file is a page of HTML, perhaps instead of a download, expected a model of ONNX, \
+         OpenVINO or Paddle",
+    );
+    check(
+        b"<page/>",
+        Kind::Syntax,
+        "line 1, column 1: this is not an OpenVINO model: its root is <page>, not <net>",
     );
     check(b"<net", Kind::Syntax, "line 1, column 1: this is not XML: the document does not have a root node");
     check(

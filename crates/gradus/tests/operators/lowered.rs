@@ -93,6 +93,20 @@ fn paddle(operator: &str) -> One<'_> {
     One::of(Standard::Paddle, operator, 3)
 }
 
+/// Overlaps are compared with any number, of which those below 0 keep one box and those above 1 all.
+#[test]
+fn thresholds_of_paddle_may_be_any_numbers() {
+    let boxes =
+        tensor([4, 4], &[0.0, 0.0, 2.0, 2.0, 0.0, 0.0, 2.0, 2.0, 1.0, 0.0, 3.0, 2.0, 9.0, 9.0, 10.0, 10.0]);
+    let kept: [(f32, &[i64]); 5] =
+        [(-0.5, &[0]), (0.0, &[0, 3]), (0.5, &[0, 2, 3]), (1.0, &[0, 1, 2, 3]), (1.5, &[0, 1, 2, 3])];
+    for (threshold, want) in kept {
+        let node = paddle("nms").inputs(&[boxes.clone()]).attribute("threshold", Content::Float(threshold));
+        let got = run(node).unwrap();
+        assert_eq!(got.tensor().unwrap().elements::<i64>().unwrap(), want, "{threshold}");
+    }
+}
+
 /// `batch_norm` takes the given statistics if it is told to, or tests and does not train them.
 #[test]
 fn statistics_of_paddle_are_those_that_flags_say() {
