@@ -87,7 +87,7 @@ impl ProofOptions {
 }
 
 /// What is proved of two models.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Proof {
     /// The difference that proved outputs may have: none if they are proved by laws of bits alone,
@@ -349,32 +349,24 @@ fn attempt(
     // Real numbers have no type.
     let dtypes: Vec<_> = graph.ids().map(|id| inference.fact(id).dtype()).collect();
     let (mut terms, values) = Terms::of(&source, inference, limits, level, trail)?;
-    let pair = |both: &[ValueId; 2]| both.map(|id| values[id.index()]);
-    let is_proved = |both: &[ValueId; 2]| {
-        let [a, b] = pair(both);
-        let [of_a, of_b] = both.map(|id| dtypes[id.index()]);
-        let typed = up_to != UpTo::Rounding || (of_a.is_some() && of_a == of_b);
-        both[0] == both[1] || (a.is_some() && a == b && typed)
+    let reals = up_to == UpTo::Rounding;
+    let term = |id: ValueId| values[id.index()].filter(|_| !reals || dtypes[id.index()].is_some());
+    let is_proved = |[a, b]: [ValueId; 2]| {
+        let typed = !reals || dtypes[a.index()] == dtypes[b.index()];
+        a == b || (term(a).is_some() && term(a) == term(b) && typed)
     };
-    let proved: Vec<_> = outputs.iter().map(|(name, both)| (name.clone(), is_proved(both))).collect();
-    let firsts = outputs.iter().map(|(_, both)| pair(both)[0]).collect();
+    let proved: Vec<_> = outputs.iter().map(|(name, both)| (name.clone(), is_proved(*both))).collect();
+    let firsts = outputs.iter().map(|(_, [first, _])| values[first.index()]).collect();
     let vacuous = vacuous(&mut terms.symbols, rest.iter().chain(&run), limits);
     let texts = |all: &[ModelCondition]| all.iter().map(|of| of.text.clone()).collect::<Vec<_>>();
     let mut frontier = Vec::new();
     let mut same = Same::default();
     if proved.iter().any(|(_, proved)| !proved) {
         let names = frontier::Names::of(graph, &values);
-        let open = outputs.iter().filter(|(_, both)| !is_proved(both));
-        let open = open.filter_map(|(_, both)| {
-            let [a, b] = pair(both);
-            Some((a?, b?))
-        });
+        let open = outputs.iter().filter(|(_, both)| !is_proved(*both));
+        let open = open.filter_map(|(_, [a, b])| Some((values[a.index()]?, values[b.index()]?)));
         frontier = frontier::of(&terms, graph, &names, open);
-        let terms = values.iter().zip(&dtypes).map(|(term, dtype)| {
-            let typed = up_to != UpTo::Rounding || dtype.is_some();
-            term.filter(|_| typed)
-        });
-        same = merged(graph, &terms.collect::<Vec<_>>(), &dtypes);
+        same = merged(graph, term, &dtypes);
     }
     let proof = Proof {
         up_to,
@@ -385,13 +377,9 @@ fn attempt(
         inputs: graph.inputs().iter().map(|&id| typed(&terms, graph, id, values[id.index()])).collect(),
         conditions: texts(&run),
         vacuous,
-        readings: Vec::new(),
-        stopped: None,
         frontier,
         terms: terms.table.len(),
-        rounds: 0,
-        certificate: None,
-        laws: Vec::new(),
+        ..Proof::default()
     };
     Ok(Attempt { proof, terms: firsts, same, bodies, trail: std::mem::take(&mut terms.trail) })
 }
@@ -476,11 +464,11 @@ fn typed(terms: &Terms<'_>, graph: &Graph, id: ValueId, term: Option<TermId>) ->
 }
 
 /// The values that are read as others of the same term: the first in order.
-fn merged(graph: &Graph, values: &[Option<TermId>], dtypes: &[Option<DType>]) -> Same {
-    let mut firsts: HashMap<(TermId, Option<DType>), Arc<str>> = HashMap::with_capacity(values.len());
+fn merged(graph: &Graph, term: impl Fn(ValueId) -> Option<TermId>, dtypes: &[Option<DType>]) -> Same {
+    let mut firsts: HashMap<(TermId, Option<DType>), Arc<str>> = HashMap::with_capacity(dtypes.len());
     let mut same = Same::default();
     let mut note = |id: ValueId| {
-        let Some(term) = values[id.index()] else { return };
+        let Some(term) = term(id) else { return };
         let name = &graph.value(id).name;
         let first = firsts.entry((term, dtypes[id.index()])).or_insert_with(|| name.clone());
         if first != name && graph.value(id).origin != Origin::Input {
