@@ -18,8 +18,7 @@ use std::sync::Arc;
 use foldhash::{HashMap, HashMapExt, HashSet};
 use gradus_core::graph::{Constant, Graph, Model, Origin, Standard, ValueId};
 use gradus_core::{DType, Error, Kind, Limits, Result};
-use gradus_engine::dim::{Answer, Claim, Condition, Dim, Ranges, Relation, Symbols};
-use gradus_engine::infer::{InferOptions, Inference, ModelCondition, Sizes};
+use gradus_engine::infer::{InferOptions, Inference, ModelCondition, Sizes, contradiction};
 use gradus_engine::lowering::{self, Known};
 use gradus_engine::operators::registry;
 use gradus_engine::source::Source;
@@ -263,19 +262,18 @@ fn followed(first: &Source, second: &Source, options: &ProofOptions, mut trail: 
     let mut last: Option<Proof> = None;
     loop {
         (round, of_level) = (round + 1, of_level + 1);
-        let is_replayed = trail.is_replayed();
         let joined = join(models, &same, &bodies, &limits);
-        let found = joined.and_then(|joined| attempt(first, joined, &options.sizes, (&limits, level), trail));
+        let found =
+            joined.and_then(|joined| attempt(first, joined, &options.sizes, (&limits, level), &mut trail));
         let found = match (found, last.take()) {
             (Ok(found), _) => found,
             // Rounds that ended have proved what they have.
-            (Err(error), Some(last)) if error.kind() == Kind::Limit && !is_replayed => {
+            (Err(error), Some(last)) if error.kind() == Kind::Limit && !trail.is_replayed() => {
                 return Ok(Proof { stopped: Some(error.to_string()), ..last });
             }
             (Err(error), _) => return Err(error),
         };
         let (mut proof, merged) = (found.proof, found.same);
-        trail = found.trail;
         proof.rounds = round;
         if proof.is_complete() {
             let names = proof.outputs.iter().map(|(name, _)| &**name);
@@ -319,7 +317,6 @@ struct Attempt {
     same: Same,
     /// The graphs that nodes stand for.
     bodies: Bodies,
-    trail: Trail,
 }
 
 fn attempt(
@@ -327,7 +324,7 @@ fn attempt(
     joined: Joined,
     sizes: &Sizes,
     (limits, level): (&Limits, Level),
-    trail: Trail,
+    trail: &mut Trail,
 ) -> Result<Attempt> {
     let up_to = level.up_to;
     let Joined { model, outputs, placed, unmatched, own_inputs } = joined;
@@ -357,7 +354,7 @@ fn attempt(
     };
     let proved: Vec<_> = outputs.iter().map(|(name, both)| (name.clone(), is_proved(*both))).collect();
     let firsts = outputs.iter().map(|(_, [first, _])| values[first.index()]).collect();
-    let vacuous = vacuous(&mut terms.symbols, rest.iter().chain(&run), limits);
+    let vacuous = contradiction(&mut terms.symbols, rest.iter().chain(&run), limits);
     let texts = |all: &[ModelCondition]| all.iter().map(|of| of.text.clone()).collect::<Vec<_>>();
     let mut frontier = Vec::new();
     let mut same = Same::default();
@@ -381,7 +378,7 @@ fn attempt(
         terms: terms.table.len(),
         ..Proof::default()
     };
-    Ok(Attempt { proof, terms: firsts, same, bodies, trail: std::mem::take(&mut terms.trail) })
+    Ok(Attempt { proof, terms: firsts, same, bodies })
 }
 
 /// The graphs of ONNX's operators by which nodes are run.
@@ -402,56 +399,6 @@ fn bodies(graph: &Graph, inference: &Inference) -> Bodies {
         }
     }
     bodies
-}
-
-/// Maximum number of conditions of which it is decided whether they contradict each other.
-const MAX_TOGETHER: usize = 64;
-
-/// A condition that no sizes meet, alone or with those before it, of those that every run meets.
-fn vacuous<'c>(
-    symbols: &mut Symbols,
-    conditions: impl Iterator<Item = &'c ModelCondition>,
-    limits: &Limits,
-) -> Option<String> {
-    let mut all: Vec<(Claim, &str)> = Vec::new();
-    // The smallest and the largest value of an expression.
-    let mut ends: HashMap<Dim, (i64, i64)> = HashMap::new();
-    for of in conditions.filter(|of| of.is_of_every_run()) {
-        let Some(condition) = of.relation else { continue };
-        let mut is_empty = symbols.never_holds(&condition);
-        if let Condition { left, relation, right: Dim::Known(right) } = condition {
-            let (low, high) = match relation {
-                Relation::AtLeast => (right, i64::MAX),
-                Relation::AtMost => (i64::MIN, right),
-                Relation::Equal => (right, right),
-                Relation::Broadcast => (right.min(1), right.max(1)),
-                Relation::NotEqual => (i64::MIN, i64::MAX),
-            };
-            let bounds = symbols.bounds(left);
-            let known = (bounds.lower().unwrap_or(i64::MIN), bounds.upper().unwrap_or(i64::MAX));
-            let known = ends.entry(left).or_insert(known);
-            *known = (known.0.max(low), known.1.min(high));
-            is_empty |= known.0 > known.1;
-        }
-        if is_empty {
-            return Some(of.text.clone());
-        }
-        if !all.iter().any(|(_, text)| **text == of.text) {
-            all.extend(Claim::parse(&of.text).ok().map(|claim| (claim, &*of.text)));
-        }
-    }
-    let (claims, texts): (Vec<_>, Vec<_>) = all.into_iter().unzip();
-    // Only contradictions imply what is false.
-    let never = Claim::parse("0 == 1").ok()?;
-    let contradict = |count: usize| {
-        let answer = never.decide(&claims[..count], &Ranges::new(), Some(limits));
-        matches!(answer, Answer::True | Answer::Contradiction)
-    };
-    if claims.len() < 2 || claims.len() > MAX_TOGETHER || !contradict(claims.len()) {
-        return None;
-    }
-    let with = (2..=claims.len()).find(|count| contradict(*count))?;
-    Some(texts[with - 1].to_owned())
 }
 
 /// An input with its type.

@@ -48,7 +48,7 @@ pub struct Terms<'m> {
     /// Calls of laws by one another.
     pub nested: usize,
     /// The steps.
-    pub trail: Trail,
+    pub trail: &'m mut Trail,
 }
 
 /// A graph whose values get terms.
@@ -86,7 +86,7 @@ impl<'m> Terms<'m> {
         inference: Inference,
         limits: &'m Limits,
         level: Level,
-        trail: Trail,
+        trail: &'m mut Trail,
     ) -> Result<(Terms<'m>, Vec<Option<TermId>>)> {
         let up_to = level.up_to;
         let graph = source.graph();

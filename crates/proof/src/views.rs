@@ -5,7 +5,7 @@ use std::ops::Range;
 use gradus_core::Shape;
 use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_engine::dim::{Condition, Dim, Relation, Symbols};
-use gradus_engine::fact::Dims;
+use gradus_engine::fact::{Dims, known_shape};
 
 use crate::attributes;
 use crate::table::{Info, Term, TermId};
@@ -215,15 +215,19 @@ impl Terms<'_> {
 
     /// A constant with its axes in another order.
     fn moved_constant(&mut self, id: TermId, order: &[usize]) -> Option<TermId> {
+        let shape = known_shape(self.table.dims(id)?)?;
+        self.picked(id, 0, permuted(shape.dims(), order), &permuted(&shape.strides(), order))
+    }
+
+    /// The elements of a constant from one on, by the sizes and strides of axes.
+    fn picked(&mut self, id: TermId, from: usize, sizes: Vec<usize>, strides: &[usize]) -> Option<TermId> {
         let stored = self.table.stored(self.root(id)).filter(|stored| stored.byte_len() <= MAX_MOVED)?;
-        let shape = gradus_engine::fact::known_shape(self.table.dims(id)?)?;
-        let (sizes, strides) = (permuted(shape.dims(), order), permuted(&shape.strides(), order));
-        let mut places = vec![0];
-        for (&size, &stride) in sizes.iter().zip(&strides) {
+        let mut places = vec![from];
+        for (&size, &stride) in sizes.iter().zip(strides) {
             places = places.iter().flat_map(|&at| (0..size).map(move |i| at + i * stride)).collect();
         }
-        let moved = stored.picked(Shape::new(sizes).ok()?, &places, self.limits).ok()?;
-        Some(self.table.tensor(&moved))
+        let picked = stored.picked(Shape::new(sizes).ok()?, &places, self.limits).ok()?;
+        Some(self.table.tensor(&picked))
     }
 
     /// A permutation of the axes of what is itself a permutation, perhaps in another shape.
@@ -320,7 +324,12 @@ impl Terms<'_> {
             let picked: Dims = all.into_iter().skip(start).step_by(usize_of_i64(step)?).take(len).collect();
             return (picked.len() == len && len > 0).then(|| self.table.integers(picked, info));
         }
-        if let Some(columns) = self.constant_columns(id, axis, from, len) {
+        // Columns of a matrix that is a constant.
+        if let (Some(shape), (Dim::Known(first), 1), 1) = (known_shape(self.table.dims(id)?), from, axis)
+            && let ([rows, all], Some(first), Some(len)) =
+                (shape.dims(), usize_of_i64(first), len.known().and_then(usize_of_i64))
+            && let Some(columns) = self.picked(id, first, vec![*rows, len], &[*all, 1])
+        {
             return Some(columns);
         }
         let (operator, parts, _) = self.applied(id)?;
@@ -349,27 +358,6 @@ impl Terms<'_> {
         let mut sizes = self.table.dims(id)?.to_vec();
         sizes[axis] = len;
         self.operation_with("Concat", attributes, taken, Info { dims: Some(sizes.into()), ..info })
-    }
-
-    /// Columns of a matrix that is a constant.
-    fn constant_columns(
-        &mut self,
-        id: TermId,
-        axis: usize,
-        (start, step): (Dim, i64),
-        len: Dim,
-    ) -> Option<TermId> {
-        let stored = self.table.stored(self.root(id)).filter(|stored| stored.byte_len() <= MAX_MOVED)?;
-        let [Dim::Known(rows), Dim::Known(all)] = **self.table.dims(id)? else { return None };
-        if axis != 1 || step != 1 {
-            return None;
-        }
-        let [rows, all, from, len] = [rows, all, start.known()?, len.known()?].map(usize_of_i64);
-        let (rows, all, from, len) = (rows?, all?, from?, len?);
-        let places: Vec<_> =
-            (0..rows).flat_map(|row| (0..len).map(move |at| row * all + from + at)).collect();
-        let part = stored.picked(Shape::new([rows, len]).ok()?, &places, self.limits).ok()?;
-        Some(self.table.tensor(&part))
     }
 
     /// The axis that a number means for a term.

@@ -13,7 +13,7 @@ use crate::terms::Terms;
 laws! {
     Bits "dropout" ["Dropout"] => |_, call| Some(vec![call.argument(0).filter(|_| call.infos.len() == 1)?]),
         "Dropout(x) in inference = x", "the text says so";
-    Bits "one-input" ["Max", "Mean", "Min", "Sum"]
+    Bits "one-input" ["Concat", "Max", "Mean", "Min", "Sum"]
         => |_, call| if let [Some(x)] = call.arguments[..] { Some(vec![x]) } else { None },
         "f(x) of one input = x", "nothing is computed";
     Bits "known-where" ["Where"] => choice,

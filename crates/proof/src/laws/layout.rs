@@ -41,7 +41,7 @@ laws! {
         "Gather by one known index = the slice of length 1, without the axis if the index is a scalar; by indices in steps, the slice with that step",
         "the text says so";
     Bits "concat" ["Concat"] => concat,
-        "Concat of one input = x; of Concats along the axis, of theirs; without empty inputs; of slices that follow one another, of their common slice",
+        "Concat of Concats along the axis, of theirs; without empty inputs; of slices that follow one another, of their common slice",
         "elements are put one after the other";
 }
 
@@ -234,12 +234,8 @@ fn gather(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
 }
 
 fn concat(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
-    let first = call.argument(0)?;
-    if let [only] = call.arguments[..] {
-        return Some(vec![only?]);
-    }
-    let info = call.infos.first()?.clone();
-    let rank = terms.table.dims(first).or(info.dims.as_ref())?.len();
+    let dims = terms.table.dims(call.argument(0)?).or(call.infos.first()?.dims.as_ref());
+    let rank = dims?.len();
     let axis = axis_of(attributes::int(call.attributes(), "axis")?, rank)?;
     attributes::set(call.attributes_mut(), "axis", ContentKey::Int(i64_of(axis)));
     let mut parts: Vec<TermId> = Vec::with_capacity(call.arguments.len());

@@ -28,7 +28,7 @@ laws! {
         "f(c * x) = c * f(x) for a number c", REALS;
     Rounding "largest" ["TopK"] => largest,
         "the first of TopK by size = ReduceMax and ArgMax, or those of the smallest", REALS;
-    Rounding "product" ["Div", "Mul", "Neg", "Reciprocal"] => product,
+    Rounding "product" ["Div", "Mul", "Neg"] => product,
         "products and quotients are products of a number, factors and inverses, in any order; c * (x + y) = c * x + c * y for a number c",
         REALS;
     Rounding "difference" ["Sub"] => difference, "x - y = x + -1 * y", REALS;
@@ -217,8 +217,7 @@ fn product(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     let info = float_info(call)?;
     let all = call.arguments.iter().copied().collect::<Option<Vec<_>>>()?;
     let number = if call.is("Neg") { -1.0 } else { 1.0 };
-    let inverse = |at: usize| call.is("Reciprocal") || (call.is("Div") && at == 1);
-    let all: Vec<_> = all.into_iter().enumerate().map(|(at, id)| (id, inverse(at))).collect();
+    let all: Vec<_> = all.into_iter().enumerate().map(|(at, id)| (id, at == 1 && call.is("Div"))).collect();
     Some(vec![terms.product_of(number, &all, info)?])
 }
 
