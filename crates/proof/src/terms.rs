@@ -37,6 +37,8 @@ pub struct Terms<'m> {
     pub signless: HashMap<TermId, TermId>,
     /// Outputs of calls that laws did not look at.
     pub formed: HashSet<TermId>,
+    /// The outputs of the calls of nodes.
+    calls: HashMap<(Arc<Operator>, Arguments), Vec<TermId>>,
     /// Values whose elements have symbols of their own, by these.
     made: HashMap<(Dims, Info), TermId>,
     /// Expressions whose symbols were met.
@@ -106,6 +108,7 @@ impl<'m> Terms<'m> {
             computed: 0,
             signless: HashMap::default(),
             formed: HashSet::default(),
+            calls: HashMap::default(),
             made: HashMap::default(),
             met: HashSet::default(),
             symbols_met: HashSet::default(),
@@ -285,8 +288,16 @@ impl<'m> Terms<'m> {
                 call.arguments.push(Some(self.table.intern(term, Info::default())));
             }
         }
+        // Equal calls have equal outputs, though more may be known of the later one.
+        laws::form(self, &mut call);
+        let key = (call.operator.clone(), call.arguments.clone());
+        if let Some(outputs) = self.calls.get(&key).filter(|outputs| outputs.len() == infos.len()) {
+            return Ok(outputs.clone());
+        }
         // The sizes that the node makes are what equal nodes are to have in common.
-        Ok(if makes { laws::formed(self, call) } else { laws::apply(self, call) })
+        let outputs = if makes { laws::formed(self, call) } else { laws::apply(self, call) };
+        self.calls.insert(key, outputs.clone());
+        Ok(outputs)
     }
 
     /// The operator and arguments of a node in the newest form; nothing if its outputs do not

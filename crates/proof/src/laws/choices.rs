@@ -32,8 +32,8 @@ laws! {
         "a function of rows of a matrix = the function along the last axis, where the axis is that",
         "the text says so: axes from the given one on are one row";
     Bits "default-attributes" [] => defaults, "an attribute of its default = none", "the text says so";
-    Bits "default-inputs" ["GRU", "LSTM", "RNN"] => states,
-        "an initial state of zeros = none", "the text says so";
+    Bits "default-inputs" ["GRU", "LSTM", "RNN", "Slice"] => default_inputs,
+        "an initial state of zeros = none; steps of 1 = none", "the text says so";
 }
 
 fn element(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
@@ -109,7 +109,7 @@ fn choice(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
 }
 
 /// Counts the axis of a call from the first one.
-pub(super) fn axis(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
+fn axis(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     if call.row.axis.is_none() && !WITH_AXES.contains(&call.name()) {
         return None;
     }
@@ -135,7 +135,7 @@ const DEFAULTS: &[(&[&str], &str, i64)] = &[
 ];
 
 /// Drops attributes that have their defaults.
-pub(super) fn defaults(_: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
+fn defaults(_: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     let (row, operator) = (call.row, call.name().to_owned());
     let is_default = |name: &str, content: &ContentKey| {
         let listed = DEFAULTS.iter().find(|(names, own, _)| *own == name && names.contains(&&*operator));
@@ -190,10 +190,17 @@ fn last_axis(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     None
 }
 
-fn states(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
-    for index in [5, 6] {
-        let state = call.argument(index).and_then(|state| terms.table.scalar(state));
-        if matches!(state, Some(Number::Float(value)) if value.to_bits() == 0) {
+/// Drops inputs that have their defaults.
+fn default_inputs(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
+    let (inputs, default): (&[usize], _) = match call.name() {
+        "Slice" => (&[4], Number::Int(1)),
+        "GRU" | "LSTM" | "RNN" => (&[5, 6], Number::Float(0.0)),
+        _ => return None,
+    };
+    for &index in inputs {
+        let own = call.argument(index).and_then(|own| terms.table.scalar(own));
+        let is_negative = matches!(own, Some(Number::Float(own)) if own.is_sign_negative());
+        if own == Some(default) && !is_negative {
             call.arguments[index] = None;
         }
     }

@@ -157,10 +157,19 @@ pub fn named(call: &Call, up_to: UpTo, names: &[Box<str>]) -> Option<Vec<&'stati
 /// Maximum number of laws within one another: terms are views of views only so often.
 const MAX_NESTED: usize = 64;
 
-/// The outputs of a call as such, with its axis and attributes in the one form.
+/// Laws that write a call in the one form whatever the sizes of its outputs are.
+const FORMS: [&str; 6] =
+    ["axes-of-view", "axis", "commutative", "default-attributes", "default-inputs", "kernel"];
+
+/// Writes a call in the one form, whatever is known of its outputs.
+pub fn form(terms: &mut Terms<'_>, call: &mut Call) {
+    let forms: Vec<_> = of(call, terms.up_to).filter(|law| FORMS.contains(&law.name)).collect();
+    forms.into_iter().for_each(|law| drop((law.apply)(terms, call)));
+}
+
+/// The outputs of a call as such, in the one form.
 pub fn formed(terms: &mut Terms<'_>, mut call: Call) -> Vec<TermId> {
-    choices::axis(terms, &mut call);
-    choices::defaults(terms, &mut call);
+    form(terms, &mut call);
     let outputs = terms.plain(call);
     terms.formed.extend(&outputs);
     outputs
