@@ -161,7 +161,7 @@ pub struct Side {
 pub use laws::{Law, all as laws};
 
 /// Maximum number of times that the joined graph is inferred.
-const MAX_ROUNDS: usize = 16;
+const MAX_ROUNDS: usize = 6;
 
 /// Maximum number of bytes of a constant that is computed.
 const MAX_CONSTANT: u64 = 1 << 22;
