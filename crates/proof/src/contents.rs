@@ -35,7 +35,9 @@ pub fn digest_of_value(value: &Value) -> Result<String> {
 /// The SHA-256 of lines.
 pub fn digest_of_lines(lines: &[String]) -> String {
     let mut walk = Walk(Sha256::new());
-    lines.iter().for_each(|line| walk.text(line));
+    for line in lines {
+        walk.text(line);
+    }
     walk.end()
 }
 

@@ -97,8 +97,8 @@ fn plain(side: usize, size: &DeclaredDim) -> Option<Size> {
 }
 
 impl Sizes {
-    fn root(&self, size: Size) -> Size {
-        let mut at = &size;
+    fn root(&self, size: &Size) -> Size {
+        let mut at = size;
         while let Some(parent) = self.parents.get(at) {
             at = parent;
         }
@@ -126,7 +126,7 @@ impl Sizes {
     /// Lets an axis have the size that both declare; nothing if it has none.
     fn join(&mut self, first: &DeclaredDim, second: &DeclaredDim) -> Option<()> {
         let (Some(a), Some(b)) = (plain(0, first), plain(1, second)) else { return Some(()) };
-        let (a, b) = (self.root(a), self.root(b));
+        let (a, b) = (self.root(&a), self.root(&b));
         // Numbers come before names, and names of the first model before those of the second.
         let rank = |size: &Size| (matches!(size.1, DeclaredDim::Symbol(_)), size.0);
         let (parent, child) = if rank(&b) < rank(&a) { (b, a) } else { (a, b) };
@@ -160,7 +160,7 @@ impl Sizes {
 
     /// A declared size under the name that it has in both models.
     fn size(&self, side: usize, size: &DeclaredDim) -> DeclaredDim {
-        match plain(side, size).map(|plain| self.root(plain)) {
+        match plain(side, size).map(|plain| self.root(&plain)) {
             // A name of the second model alone may mean something else in the first.
             Some((1, DeclaredDim::Symbol(text))) if self.first.contains(&text) => {
                 DeclaredDim::Symbol(format!("{text}_second").into())

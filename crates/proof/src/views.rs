@@ -17,6 +17,9 @@ const MAX_MOVED: usize = 1 << 22;
 /// Axes of two shapes that have the same product.
 pub type Groups = Vec<(Range<usize>, Range<usize>)>;
 
+/// Axes into which two shapes are cut, and those of each axis of both.
+type Refined = (Vec<Dim>, [Vec<Range<usize>>; 2]);
+
 /// Groups the axes of two shapes of the same elements into the smallest runs that have the same
 /// product; nothing if products of sizes that are not numbers do not tell.
 #[allow(clippy::many_single_char_names, reason = "both shapes have the same names")]
@@ -82,7 +85,7 @@ pub fn inverse(order: &[usize]) -> Vec<usize> {
 
 /// The axes into which axes of the same elements are both cut, as few as there can be, and those of
 /// each axis; nothing if products of sizes that are not numbers do not tell.
-fn refined(symbols: &mut Symbols, a: &[Dim], b: &[Dim]) -> Option<(Vec<Dim>, [Vec<Range<usize>>; 2])> {
+fn refined(symbols: &mut Symbols, a: &[Dim], b: &[Dim]) -> Option<Refined> {
     let (mut fine, mut of, mut from) = (Vec::new(), [Vec::new(), Vec::new()], [0, 0]);
     let mut rest = [a.iter().copied(), b.iter().copied()];
     // What is left of an axis of each shape.

@@ -164,7 +164,9 @@ const FORMS: [&str; 6] =
 /// Writes a call in the one form, whatever is known of its outputs.
 pub fn form(terms: &mut Terms<'_>, call: &mut Call) {
     let forms: Vec<_> = of(call, terms.up_to).filter(|law| FORMS.contains(&law.name)).collect();
-    forms.into_iter().for_each(|law| drop((law.apply)(terms, call)));
+    for law in forms {
+        (law.apply)(terms, call);
+    }
 }
 
 /// The outputs of a call as such, in the one form.

@@ -56,7 +56,9 @@ fn kept(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     if keeps {
         return None;
     }
-    axes.into_iter().for_each(|axis| sizes[axis] = Dim::ONE);
+    for axis in axes {
+        sizes[axis] = Dim::ONE;
+    }
     let arguments = call.arguments.clone();
     let kept = terms.only(call, arguments, Info { dtype: info.dtype, dims: Some(sizes.into()) })?;
     Some(vec![terms.reshaped(kept, &out)])
