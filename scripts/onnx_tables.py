@@ -10,6 +10,7 @@ numbers of the file format (from the descriptor of its messages).
 import re
 import sys
 
+import numpy
 import onnx
 import onnx.defs
 from google.protobuf import descriptor_pb2
@@ -106,6 +107,20 @@ def param(schema, parameter, constraints, sets: Sets) -> str:
     return f'p("{parameter.name}", "{variable}", {types}, {arity})'
 
 
+def default(attribute) -> str:
+    """The Rust call that adds an attribute's default to its rule; empty for lists, and where none is told."""
+    value = getattr(attribute, "default_value", None)
+    match str(attribute.type).rsplit(".", 1)[-1] if value is not None and value.type else "":
+        case "INT":
+            return f".or(Int({value.i}))"
+        case "FLOAT":
+            return f".or(Float({numpy.float32(value.f)!s}))"
+        case "STRING":
+            return f'.or(Text("{value.s.decode()}"))'
+        case _:
+            return ""
+
+
 def signature(schema, sets: Sets) -> str:
     constraints = {c.type_param_str: c.allowed_type_strs for c in schema.type_constraints}
     inputs = ", ".join(param(schema, p, constraints, sets) for p in schema.inputs)
@@ -113,6 +128,7 @@ def signature(schema, sets: Sets) -> str:
     sorts = {"TYPE_PROTO": "Type", "SPARSE_TENSOR": "SparseTensor"}
     attributes = ", ".join(
         f'a("{name}", Sort::{sorts.get(kind, kind.capitalize())}, {str(attribute.required).lower()})'
+        f"{default(attribute)}"
         for name, attribute in sorted(schema.attributes.items())
         for kind in [str(attribute.type).rsplit(".", 1)[-1]]
     )
@@ -134,6 +150,7 @@ def signatures() -> str:
             "",
             "use gradus_core::{DType as D, DTypeSet};",
             "",
+            "use super::DefaultContent::{Float, Int, Text};",
             "use super::{Arity, Signature, Sort, Types, attribute as a, param as p};",
             "",
             *(line for definition in sets.lines for line in ("#[rustfmt::skip]", definition)),

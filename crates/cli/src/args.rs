@@ -51,6 +51,10 @@ pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
 
+    /// Print JSON (docs/json.md): of several models, a line for each.
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+
     /// When errors have colours: by default in terminals, unless `NO_COLOR` is set.
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide_possible_values = true)]
     pub(crate) color: Color,
@@ -116,46 +120,15 @@ pub(crate) enum Command {
 }
 
 impl Args {
-    /// Sets colours and what is told to standard error, for this process.
+    /// Sets colours, the form of results and what is told to standard error, for this process.
     pub(crate) fn set_manners(&self) {
         self.color.set();
+        output::set_json(self.json);
         output::set_verbosity(match (self.quiet, self.verbose) {
             (true, _) => Verbosity::Quiet,
             (false, true) => Verbosity::Verbose,
             (false, false) => Verbosity::Normal,
         });
-    }
-
-    /// Returns true if results and errors are to be printed as JSON.
-    pub(crate) fn json(&self) -> bool {
-        match &self.command {
-            Command::Run(run) => run.json,
-            Command::Infer(infer) => infer.json,
-            Command::Cost(cost) => cost.json,
-            Command::Report(report) => report.json,
-            Command::Fold(fold) => fold.json,
-            Command::Convert(convert) => convert.json,
-            Command::Edit(edit) => edit.json,
-            Command::Generalize(generalize) => generalize.json,
-            Command::Join(join) => join.json,
-            Command::Split(split) => split.json,
-            Command::Show(show) => show.json,
-            Command::Diff(diff) => diff.json,
-            Command::Check(check) => check.json,
-            Command::Prove(prove) => prove.json,
-            Command::VerifyProof(verify) => verify.json,
-            Command::Lint(lint) => lint.json,
-            Command::Cases(cases) => cases.json,
-            Command::Ops(ops) => ops.json,
-            Command::Dim(dim) => dim.json,
-            Command::Devices(devices) => devices.json,
-            Command::Range(range) => range.sequence.out.json,
-            Command::Linspace(linspace) => linspace.sequence.out.json,
-            Command::Logspace(logspace) => logspace.sequence.out.json,
-            Command::Geomspace(geomspace) => geomspace.sequence.out.json,
-            Command::Compare(compare) => compare.json,
-            Command::Graph(_) | Command::Help(_) | Command::Completions(_) | Command::Man(_) => false,
-        }
     }
 }
 

@@ -43,11 +43,11 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, runtime: FindRuntime)
     };
     args.set_manners();
     #[cfg(unix)]
-    report_files_cut_short(args.json());
+    report_files_cut_short(args.json);
     let begin = Instant::now();
     let status = match error::guarded(|| commands::run(&args, runtime)) {
         Ok(()) => 0,
-        Err(failure) => diagnostics::report(failure, args.json()),
+        Err(failure) => diagnostics::report(failure, args.json),
     };
     output::tell_time("gradus", begin.elapsed());
     status

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::io::Write;
 use std::path::Path;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anstream::{AutoStream, ColorChoice};
@@ -29,6 +30,18 @@ pub(crate) enum Verbosity {
 }
 
 static VERBOSITY: OnceLock<Verbosity> = OnceLock::new();
+
+static JSON: AtomicBool = AtomicBool::new(false);
+
+/// Sets whether results are printed as JSON.
+pub(crate) fn set_json(json: bool) {
+    JSON.store(json, Ordering::Relaxed);
+}
+
+/// Returns true if results are to be printed as JSON.
+pub(crate) fn is_json() -> bool {
+    JSON.load(Ordering::Relaxed)
+}
 
 /// Sets the verbosity of this process, once.
 pub(crate) fn set_verbosity(verbosity: Verbosity) {
@@ -81,8 +94,8 @@ pub(crate) enum Form {
 
 impl Form {
     /// JSON if asked for, otherwise text.
-    pub(crate) fn new(json: bool) -> Form {
-        if json { Form::Json } else { Form::Text }
+    pub(crate) fn of_results() -> Form {
+        if is_json() { Form::Json } else { Form::Text }
     }
 }
 

@@ -119,8 +119,8 @@ fn types_and_layouts_are_read_from_texts() {
         stdout(&scratch, &arguments),
         str![[r#"
 examples/baked.onnx -> OUT/bytes.onnx
-changed the type of input "x" from float32 to uint8, with Cast, Mul, Add behind it
-changed the layout of input "x" from NCW to WCN, with Transpose behind it
+changed the type of input "x" from float32 to uint8, with Cast, Mul, Add after it
+changed the layout of input "x" from NCW to WCN, with Transpose after it
 runs if:
   batch == 1 (node "view" (Reshape))
 
@@ -225,7 +225,7 @@ joined again, the parts are the model: equivalent
         stdout(&scratch, &join),
         str![[r#"
 OUT/parts/positions.1.onnx OUT/parts/positions.2.onnx -> OUT/whole.onnx
-joined 1 node behind "positions" = "positions", "seq_float" = "seq_float"
+joined 1 node after "positions" = "positions", "seq_float" = "seq_float"
 taken for granted:
   seq <= 16777216 (node "seq_to_float" (Cast))
 

@@ -7,7 +7,9 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::convert::usize_of_u32;
 use crate::error::{Error, Result};
+use crate::float::Format;
 
 /// The class of an element type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -158,6 +160,31 @@ impl DType {
     /// Returns true if elements are pairs of a real and an imaginary part.
     pub const fn is_complex(self) -> bool {
         matches!(self.class(), Class::Complex)
+    }
+
+    /// Returns true if this type has every number of another type, and its NaN, infinities and -0.
+    pub fn holds(self, other: DType) -> bool {
+        let bits = other.bits();
+        match (other.class(), self.class()) {
+            _ if self == other => true,
+            (Class::Bool, Class::Signed | Class::Unsigned) => true,
+            (Class::Signed, Class::Signed) | (Class::Unsigned, Class::Unsigned) => bits <= self.bits(),
+            (Class::Unsigned, Class::Signed) => bits < self.bits(),
+            (class @ (Class::Bool | Class::Signed | Class::Unsigned), Class::Float) => {
+                // The number of the largest magnitude below zero is a power of two.
+                let digits = match class {
+                    Class::Bool => 1,
+                    Class::Signed => bits - 1,
+                    _ => bits,
+                };
+                let own = Format::of(self).filter(|own| own.has_infinity());
+                own.is_some_and(|own| digits <= usize_of_u32(own.precision()))
+            }
+            (Class::Float, Class::Float) => {
+                Format::of(self).zip(Format::of(other)).is_some_and(|(own, other)| own.holds(other))
+            }
+            _ => false,
+        }
     }
 
     /// The type of a complex type's parts; any other type is its own.

@@ -150,6 +150,25 @@ impl Format {
         1 - self.bias - self.mantissa_bits.cast_signed()
     }
 
+    /// The power of two of the largest normal number.
+    const fn largest_exponent(self) -> i32 {
+        let codes = (1 << self.exponent_bits) - 1;
+        codes - self.bias - if self.has_infinity() { 1 } else { 0 }
+    }
+
+    /// Returns true if it has infinities, and so NaN and -0.
+    pub const fn has_infinity(self) -> bool {
+        matches!(self.special, Special::Ieee)
+    }
+
+    /// Returns true if it has every number of another format, and its NaN, infinities and -0.
+    pub const fn holds(self, other: Format) -> bool {
+        self.has_infinity()
+            && other.precision() <= self.precision()
+            && other.least_exponent() >= self.least_exponent()
+            && other.largest_exponent() <= self.largest_exponent()
+    }
+
     const fn sign_bit(self) -> u64 {
         1 << (self.exponent_bits + self.mantissa_bits)
     }

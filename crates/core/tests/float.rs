@@ -4,7 +4,7 @@
 
 use gradus_core::convert::{self, Rules};
 use gradus_core::float::{Format, Overflow};
-use gradus_core::{DType, Number};
+use gradus_core::{Class, DType, Number, Shape, Tensor};
 use gradus_testkit::{self as testkit, Real, real};
 use proptest::prelude::*;
 
@@ -185,4 +185,49 @@ proptest! {
         let shortest = gradus_core::text::shortest(Number::Float(testkit::nearest_f64(&exact)), DType::F64);
         prop_assert_eq!(gradus_core::text::parse_f64(&shortest).unwrap(), testkit::nearest_f64(&exact));
     }
+}
+
+/// All numbers of a type of at most 16 bits.
+fn numbers_of(dtype: DType) -> Vec<Number> {
+    let codes = 0..1u64 << dtype.bits();
+    match dtype.class() {
+        Class::Float => {
+            let format = Format::of(dtype).unwrap();
+            codes.map(|code| Number::Float(format.decode(code))).collect()
+        }
+        Class::Unsigned => codes.map(|code| Number::Int(code.into())).collect(),
+        _ => codes.map(|code| Number::Int(i128::from(code) - (1 << (dtype.bits() - 1)))).collect(),
+    }
+}
+
+#[test]
+fn types_hold_the_numbers_that_come_back_from_them() {
+    let short = |dtype: &DType| dtype.is_real() && dtype.bits() <= 16;
+    let plain = |dtype: &DType| dtype.is_integer() || Format::of(*dtype).is_some();
+    let short: Vec<_> = DType::ALL.iter().copied().filter(short).filter(plain).collect();
+    let bits = |number: &Number| match *number {
+        Number::Float(x) if x.is_nan() => (f64::NAN.to_bits(), true),
+        Number::Float(x) => (x.to_bits(), false),
+        Number::Int(x) => (convert::nearest_f64(Number::Int(x)).to_bits(), false),
+        Number::Complex(..) => unreachable!("no short type is complex"),
+    };
+    let mut held = 0;
+    for &other in &short {
+        let all = numbers_of(other);
+        for &dtype in &short {
+            let shape = Shape::vector(all.len());
+            let stored = Tensor::from_numbers(dtype, shape, all.iter().copied(), Rules::IEEE).unwrap();
+            let back: Vec<_> = stored.numbers().unwrap().collect();
+            let is_same = all.iter().map(bits).eq(back.iter().map(bits));
+            held += usize::from(dtype.holds(other));
+            assert!(is_same || !dtype.holds(other), "{dtype} does not hold {other}");
+            // Formats without infinities are not looked at.
+            let looked = Format::of(dtype).is_none_or(Format::has_infinity);
+            assert!(dtype.holds(other) || !is_same || !looked, "{dtype} holds {other}");
+        }
+    }
+    assert!(held > 50, "{held}");
+    let wide = [DType::F32, DType::F64, DType::I32, DType::I64, DType::U64];
+    let of_i32 = wide.map(|dtype| dtype.holds(DType::I32));
+    assert_eq!(of_i32, [false, true, true, true, false]);
 }

@@ -437,6 +437,7 @@ fn list_of<T: std::str::FromStr>(text: &str) -> Option<Vec<T>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::schema::attribute;
 
     fn read<T>(content: Content, read: impl FnOnce(&Attributes<'_>) -> Result<T>) -> Result<T> {
         let given = [Attribute { name: "a".into(), content }];
@@ -482,7 +483,7 @@ mod tests {
 
     #[test]
     fn unknown_attributes_name_the_known_ones() {
-        let rules = [AttributeRule { name: "axis", sort: Sort::Int, required: true }];
+        let rules = [attribute("axis", Sort::Int, true)];
         let check = |content| read(content, |a| a.check("Concat", &rules, Standard::Onnx));
         assert_eq!(check(Content::Int(1)).unwrap_err().message(), "attribute \"axis\" is missing");
         let given = [("axis", 1), ("aksis", 2)];

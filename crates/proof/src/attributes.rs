@@ -6,6 +6,8 @@ use bytes::Bytes;
 use gradus_core::graph::{Content, Strings};
 use gradus_engine::attributes::Attributes;
 use gradus_engine::normalize::Change;
+use gradus_engine::operators::Row;
+use gradus_engine::schema::DefaultContent;
 
 /// The attributes of a node, by name.
 pub type AttributesKey = Vec<(Arc<str>, ContentKey)>;
@@ -81,25 +83,34 @@ pub fn key(attributes: &Attributes<'_>) -> Option<AttributesKey> {
     Some(all)
 }
 
-/// Gives an attribute a value, or removes it.
-pub fn set(key: &mut AttributesKey, name: &str, content: Option<ContentKey>) {
+/// Gives an attribute a value.
+pub fn set(key: &mut AttributesKey, name: &str, content: ContentKey) {
     key.retain(|(own, _)| &**own != name);
-    if let Some(content) = content {
-        let at = key.partition_point(|(own, _)| &**own < name);
-        key.insert(at, (name.into(), content));
-    }
+    let at = key.partition_point(|(own, _)| &**own < name);
+    key.insert(at, (name.into(), content));
+}
+
+/// An attribute.
+pub fn get<'a>(key: &'a AttributesKey, name: &str) -> Option<&'a ContentKey> {
+    key.iter().find(|(own, _)| &**own == name).map(|(_, content)| content)
 }
 
 /// An integer attribute.
 pub fn int(key: &AttributesKey, name: &str) -> Option<i64> {
-    key.iter()
-        .find(|(own, _)| &**own == name)
-        .and_then(|(_, content)| if let ContentKey::Int(value) = content { Some(*value) } else { None })
+    if let ContentKey::Int(value) = get(key, name)? { Some(*value) } else { None }
 }
 
 /// Integers that are an attribute.
 pub fn ints<'a>(key: &'a AttributesKey, name: &str) -> Option<&'a [i64]> {
-    key.iter()
-        .find(|(own, _)| &**own == name)
-        .and_then(|(_, content)| if let ContentKey::Ints(all) = content { Some(&**all) } else { None })
+    if let ContentKey::Ints(all) = get(key, name)? { Some(all) } else { None }
+}
+
+/// The content of an attribute that is not given, as the newest version of an operator says.
+pub fn default_of(row: &Row, name: &str) -> Option<ContentKey> {
+    let rule = row.signatures().last()?.attributes.iter().find(|rule| rule.name == name)?;
+    Some(match rule.default? {
+        DefaultContent::Int(value) => ContentKey::Int(value),
+        DefaultContent::Float(value) => ContentKey::Float(value.to_bits()),
+        DefaultContent::Text(text) => ContentKey::Text(Bytes::from_static(text.as_bytes())),
+    })
 }

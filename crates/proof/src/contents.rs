@@ -33,9 +33,11 @@ pub fn digest_of_value(value: &Value) -> Result<String> {
 }
 
 /// The SHA-256 of lines.
-pub fn digest_of_lines<'a>(lines: impl Iterator<Item = &'a str>) -> String {
+pub fn digest_of_lines(lines: &[String]) -> String {
     let mut walk = Walk(Sha256::new());
-    lines.for_each(|line| walk.text(line));
+    for line in lines {
+        walk.text(line);
+    }
     walk.end()
 }
 

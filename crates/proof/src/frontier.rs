@@ -2,6 +2,7 @@
 
 use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
 use gradus_core::graph::{Graph, ValueId};
+use gradus_engine::dim::Dim;
 
 use crate::join::place;
 use crate::table::{Term, TermId};
@@ -39,48 +40,47 @@ impl Names {
 
 /// A term in words: its operator.
 pub fn describe(terms: &Terms<'_>, id: TermId) -> String {
+    let inner = terms.table.viewed(id).map_or_else(String::new, |inner| describe_short(terms, inner));
     match terms.table.term(id) {
-        Term::Input(name) => format!("input {name}"),
         Term::Parameter(..) => "an input of a subgraph".to_owned(),
         Term::Unique(..) => "a value that only its own node determines".to_owned(),
-        Term::Constant(_) => "a constant".to_owned(),
         Term::Integers(all) => {
-            let printed: Vec<_> =
-                all.iter().take(8).map(|&dim| terms.symbols.print(dim).to_string()).collect();
             let more = if all.len() > 8 { ", …" } else { "" };
-            format!("[{}{more}]", printed.join(", "))
+            format!("[{}{more}]", printed(terms, &all[..all.len().min(8)]))
         }
         Term::Progression(..) => "a progression".to_owned(),
-        Term::Reshape(inner) => format!("a view{} of {}", sizes(terms, id), describe_short(terms, *inner)),
-        Term::Permute(inner, order) => format!("{} permuted by {order:?}", describe_short(terms, *inner)),
-        Term::Expand(inner) => format!("{} broadcast{}", describe_short(terms, *inner), sizes(terms, id)),
-        Term::Slice(inner, axis, ..) => {
-            format!("a slice of axis {axis} of {}", describe_short(terms, *inner))
-        }
-        Term::Apply(operator, _, 0) => operator.name.to_string(),
-        Term::Apply(operator, _, slot) => format!("output {slot} of {}", operator.name),
+        Term::Reshape(_) => format!("a view{} of {inner}", sizes(terms, id)),
+        Term::Permute(_, order) => format!("{inner} permuted by {order:?}"),
+        Term::Expand(_) => format!("{inner} broadcast{}", sizes(terms, id)),
+        Term::Slice(_, axis, ..) => format!("a slice of axis {axis} of {inner}"),
+        Term::Apply(operator, _, slot) if *slot > 0 => format!("output {slot} of {}", operator.name),
         Term::Graph(..) => "a subgraph".to_owned(),
+        Term::Input(_) | Term::Constant(_) | Term::Apply(..) => describe_short(terms, id),
     }
 }
 
 fn describe_short(terms: &Terms<'_>, id: TermId) -> String {
-    match terms.table.term(id) {
-        Term::Apply(operator, ..) => operator.name.to_string(),
-        Term::Input(name) => format!("input {name}"),
-        Term::Constant(_) | Term::Integers(_) => "a constant".to_owned(),
-        Term::Reshape(_) => "a view".to_owned(),
-        Term::Permute(..) => "a permutation".to_owned(),
-        Term::Expand(_) => "a broadcast value".to_owned(),
-        Term::Slice(..) => "a slice".to_owned(),
-        _ => "a value".to_owned(),
-    }
+    let kind = match terms.table.term(id) {
+        Term::Apply(operator, ..) => return operator.name.to_string(),
+        Term::Input(name) => return format!("input {name}"),
+        Term::Constant(_) | Term::Integers(_) => "a constant",
+        Term::Reshape(_) => "a view",
+        Term::Permute(..) => "a permutation",
+        Term::Expand(_) => "a broadcast value",
+        Term::Slice(..) => "a slice",
+        _ => "a value",
+    };
+    kind.to_owned()
+}
+
+fn printed(terms: &Terms<'_>, dims: &[Dim]) -> String {
+    let all = dims.iter().map(|&dim| terms.symbols.print(dim).to_string());
+    all.collect::<Vec<_>>().join(", ")
 }
 
 /// The sizes of a term, if they are known.
 pub fn sizes(terms: &Terms<'_>, id: TermId) -> String {
-    let Some(dims) = terms.table.dims(id) else { return String::new() };
-    let printed: Vec<_> = dims.iter().map(|&dim| terms.symbols.print(dim).to_string()).collect();
-    format!(" [{}]", printed.join(", "))
+    terms.table.dims(id).map_or_else(String::new, |dims| format!(" [{}]", printed(terms, dims)))
 }
 
 /// The arguments of two terms, where these are equal if the arguments are.
@@ -96,16 +96,12 @@ fn inner(terms: &Terms<'_>, a: TermId, b: TermId) -> Option<Vec<(TermId, TermId)
             all(own, others)
         }
         (Term::Graph(inputs, own), Term::Graph(count, others)) if inputs == count => all(own, others),
-        (Term::Reshape(x), Term::Reshape(y)) | (Term::Expand(x), Term::Expand(y))
-            if terms.table.dims(a) == terms.table.dims(b) =>
-        {
-            Some(vec![(*x, *y)])
+        (Term::Reshape(x), Term::Reshape(y)) | (Term::Expand(x), Term::Expand(y)) => {
+            (terms.table.dims(a) == terms.table.dims(b)).then(|| vec![(*x, *y)])
         }
-        (Term::Permute(x, order), Term::Permute(y, other)) if order == other => Some(vec![(*x, *y)]),
-        (Term::Slice(x, axis, start, step), Term::Slice(y, along, first, by))
-            if (axis, start, step) == (along, first, by) =>
-        {
-            Some(vec![(*x, *y)])
+        (Term::Permute(x, order), Term::Permute(y, other)) => (order == other).then(|| vec![(*x, *y)]),
+        (Term::Slice(x, axis, start, step), Term::Slice(y, along, first, by)) => {
+            ((axis, start, step) == (along, first, by)).then(|| vec![(*x, *y)])
         }
         _ => None,
     }

@@ -1,7 +1,7 @@
 //! Inputs that two models share: what both declare of types and sizes.
 
-use foldhash::{HashMap, HashSet, HashSetExt};
-use gradus_core::graph::{Constant, DeclaredDim, Graph, Model, Type, ValueId};
+use foldhash::{HashMap, HashSet};
+use gradus_core::graph::{DeclaredDim, Graph, Model, Type, ValueId};
 use gradus_core::{Error, Kind, Result};
 use gradus_engine::normalize::has_default_inputs;
 
@@ -13,8 +13,8 @@ pub struct Shared {
     pub own: Vec<(usize, String)>,
 }
 
-/// A name of a size: the model, and the name in it.
-type Name = (usize, Box<str>);
+/// A size: the model whose names it has, and how that declares it.
+type Size = (usize, DeclaredDim);
 
 /// The inputs of a model that a caller may give.
 fn given(model: &Model) -> impl Iterator<Item = ValueId> + '_ {
@@ -23,85 +23,41 @@ fn given(model: &Model) -> impl Iterator<Item = ValueId> + '_ {
     graph.inputs().iter().copied().filter(move |&id| overridable || graph.constant(id).is_none())
 }
 
-fn same_default(first: &Constant, second: &Constant) -> Result<bool> {
-    if first.dtype() != second.dtype() || first.shape() != second.shape() {
-        return Ok(false);
-    }
-    Ok(first.tensor()?.bytes() == second.tensor()?.bytes())
-}
-
 /// The inputs of two models, with the sizes of both: an axis has one size, whatever each calls it.
 pub fn shared(models: [&Model; 2]) -> Result<Shared> {
-    let find =
-        |graph: &Graph, name: &str| graph.inputs().iter().copied().find(|&id| &*graph.value(id).name == name);
-    let mut pairs: Vec<(String, [Option<ValueId>; 2])> = Vec::new();
-    let mut own = Vec::new();
-    let mut seen = HashSet::new();
+    let name_of = |side: usize, id: ValueId| &*models[side].graph.value(id).name;
+    let named = [0, 1].map(|side| given(models[side]).map(|id| (name_of(side, id), id)).collect());
+    let named: [HashMap<&str, ValueId>; 2] = named;
+    let (mut inputs, mut own) = (Vec::new(), Vec::new());
+    let mut sizes = Sizes { first: names_of(&models[0].graph), ..Sizes::default() };
     for (side, model) in models.into_iter().enumerate() {
-        let other = models[1 - side];
-        let others: HashSet<_> = given(other).map(|id| &*other.graph.value(id).name).collect();
         for id in given(model) {
-            let name = &*model.graph.value(id).name;
-            if !seen.insert(name) {
-                continue;
+            let name = name_of(side, id);
+            let both = [0, 1].map(|side: usize| named[side].get(name).copied());
+            match both {
+                [Some(_), Some(_)] if side == 1 => continue,
+                [Some(a), Some(b)] => {
+                    let defaults = (models[0].graph.constant(a), models[1].graph.constant(b));
+                    if let (Some(first), Some(second)) = defaults
+                        && first.tensor()? != second.tensor()?
+                    {
+                        let message = format!("input \"{name}\" has another default in the second model");
+                        return Err(Error::new(Kind::Unsupported, message));
+                    }
+                }
+                _ => own.push((side, name.to_owned())),
             }
-            let mut both = [None; 2];
-            both[side] = Some(id);
-            if others.contains(name) {
-                both[1 - side] = find(&other.graph, name);
-            } else {
-                own.push((side, name.to_owned()));
+            let declared =
+                |side: usize| Some((side, models[side].graph.value(both[side]?).declared.as_ref()?));
+            let declared: Vec<_> = [0, 1].into_iter().filter_map(declared).collect();
+            if let [(_, first), (_, second)] = declared[..] {
+                sizes.agree(first, second).map_err(|what| disagree(name, what))?;
             }
-            if let [Some(a), Some(b)] = both
-                && let (Some(first), Some(second)) =
-                    (models[0].graph.constant(a), models[1].graph.constant(b))
-                && !same_default(first, second)?
-            {
-                let message = format!("input \"{name}\" has another default in the second model");
-                return Err(Error::new(Kind::Unsupported, message));
-            }
-            pairs.push((name.to_owned(), both));
+            inputs.push((name.to_owned(), declared));
         }
     }
-    let mut sizes = Sizes { first: names_of(&models[0].graph), ..Sizes::default() };
-    let mut merged = Vec::new();
-    for (name, both) in pairs {
-        let [first, second] = [0, 1].map(|side| {
-            both[side].and_then(|id| models[side].graph.value(id).declared.clone()).map(|of| (side, of))
-        });
-        let declared = match (first, second) {
-            (Some((_, Type::Tensor(a, sizes_a))), Some((_, Type::Tensor(b, sizes_b)))) => {
-                if a.zip(b).is_some_and(|(a, b)| a != b) {
-                    return Err(disagree(&name, "element types"));
-                }
-                if let (Some(x), Some(y)) = (&sizes_a, &sizes_b) {
-                    if x.len() != y.len() {
-                        return Err(disagree(&name, "ranks"));
-                    }
-                    for (x, y) in x.iter().zip(y) {
-                        sizes.join((0, x), (1, y)).ok_or_else(|| disagree(&name, "sizes"))?;
-                    }
-                }
-                let axes = match (sizes_a, sizes_b) {
-                    (Some(x), Some(y)) => Some(x.into_iter().zip(y).map(|(x, y)| narrower(x, y)).collect()),
-                    (Some(all), None) => Some(all.into_iter().map(|size| (0, size)).collect()),
-                    (None, all) => all.map(|all| all.into_iter().map(|size| (1, size)).collect()),
-                };
-                Declared::Tensor(a.or(b), axes)
-            }
-            (Some((_, a)), Some((_, b))) if a != b => return Err(disagree(&name, "types")),
-            (Some((side, of)), _) | (None, Some((side, of))) => match of {
-                Type::Tensor(dtype, all) => {
-                    Declared::Tensor(dtype, all.map(|all| all.into_iter().map(|size| (side, size)).collect()))
-                }
-                other => Declared::Other(other),
-            },
-            (None, None) => Declared::None,
-        };
-        merged.push((name, declared));
-    }
-    let named = merged.into_iter().map(|(name, declared)| (name, sizes.written(declared))).collect();
-    Ok(Shared { inputs: named, own })
+    let inputs = inputs.into_iter().map(|(name, declared)| (name, sizes.written(&declared))).collect();
+    Ok(Shared { inputs, own })
 }
 
 fn disagree(name: &str, what: &str) -> Error {
@@ -116,29 +72,10 @@ fn names_of(graph: &Graph) -> HashSet<Box<str>> {
     names.cloned().collect()
 }
 
-/// The size that says more, of two that models declare of an axis.
-fn narrower(first: DeclaredDim, second: DeclaredDim) -> (usize, DeclaredDim) {
-    let known = |size: &DeclaredDim| matches!(size, DeclaredDim::Known(_));
-    let named = |size: &DeclaredDim| matches!(size, DeclaredDim::Symbol(_));
-    if (known(&second) && !known(&first)) || (!known(&first) && !named(&first)) {
-        (1, second)
-    } else {
-        (0, first)
-    }
-}
-
-/// The declared type of a shared input, each size with the model whose names it has.
-enum Declared {
-    Tensor(Option<gradus_core::DType>, Option<Vec<(usize, DeclaredDim)>>),
-    Other(Type),
-    None,
-}
-
-/// Names of sizes that are one: the classes of a union.
+/// Sizes that are one: the classes of a union.
 #[derive(Default)]
 struct Sizes {
-    parents: HashMap<Name, Name>,
-    known: HashMap<Name, usize>,
+    parents: HashMap<Size, Size>,
     /// Names of the first model.
     first: HashSet<Box<str>>,
 }
@@ -150,74 +87,88 @@ fn is_name(text: &str) -> bool {
         && !text.starts_with(|c: char| c.is_ascii_digit())
 }
 
+/// A number or a name; nothing of expressions and ranges.
+fn plain(side: usize, size: &DeclaredDim) -> Option<Size> {
+    match size {
+        DeclaredDim::Known(_) => Some((0, size.clone())),
+        DeclaredDim::Symbol(text) if is_name(text) => Some((side, size.clone())),
+        _ => None,
+    }
+}
+
 impl Sizes {
-    fn root(&self, name: &Name) -> Name {
-        let mut at = name;
+    fn root(&self, size: &Size) -> Size {
+        let mut at = size;
         while let Some(parent) = self.parents.get(at) {
             at = parent;
         }
         at.clone()
     }
 
-    fn fix(&mut self, name: &Name, size: usize) -> Option<()> {
-        let root = self.root(name);
-        (*self.known.entry(root).or_insert(size) == size).then_some(())
+    /// Lets types that both models declare be one.
+    ///
+    /// # Errors
+    /// The part of them that is not the same.
+    fn agree(&mut self, first: &Type, second: &Type) -> Result<(), &'static str> {
+        let (Type::Tensor(a, x), Type::Tensor(b, y)) = (first, second) else {
+            return if first == second { Ok(()) } else { Err("types") };
+        };
+        if a.zip(*b).is_some_and(|(a, b)| a != b) {
+            return Err("element types");
+        }
+        let (Some(x), Some(y)) = (x, y) else { return Ok(()) };
+        if x.len() != y.len() {
+            return Err("ranks");
+        }
+        x.iter().zip(y).try_for_each(|(x, y)| self.join(x, y).ok_or("sizes"))
     }
 
     /// Lets an axis have the size that both declare; nothing if it has none.
-    fn join(&mut self, first: (usize, &DeclaredDim), second: (usize, &DeclaredDim)) -> Option<()> {
-        let name = |(side, size): (usize, &DeclaredDim)| match size {
-            DeclaredDim::Symbol(text) if is_name(text) => Some((side, text.clone())),
-            _ => None,
-        };
-        match (first.1, second.1) {
-            (DeclaredDim::Known(a), DeclaredDim::Known(b)) => (a == b).then_some(()),
-            (DeclaredDim::Known(size), _) => name(second).map_or(Some(()), |of| self.fix(&of, *size)),
-            (_, DeclaredDim::Known(size)) => name(first).map_or(Some(()), |of| self.fix(&of, *size)),
-            _ => {
-                let (Some(a), Some(b)) = (name(first), name(second)) else { return Some(()) };
-                let (a, b) = (self.root(&a), self.root(&b));
-                if a != b {
-                    // Names of the first model are kept.
-                    let (parent, child) = if b.0 < a.0 { (b, a) } else { (a, b) };
-                    if let Some(size) = self.known.remove(&child) {
-                        self.fix(&parent, size)?;
-                    }
-                    self.parents.insert(child, parent);
-                }
-                Some(())
-            }
+    fn join(&mut self, first: &DeclaredDim, second: &DeclaredDim) -> Option<()> {
+        let (Some(a), Some(b)) = (plain(0, first), plain(1, second)) else { return Some(()) };
+        let (a, b) = (self.root(&a), self.root(&b));
+        // Numbers come before names, and names of the first model before those of the second.
+        let rank = |size: &Size| (matches!(size.1, DeclaredDim::Symbol(_)), size.0);
+        let (parent, child) = if rank(&b) < rank(&a) { (b, a) } else { (a, b) };
+        if parent != child {
+            matches!(child.1, DeclaredDim::Symbol(_)).then(|| self.parents.insert(child, parent))?;
         }
+        Some(())
     }
 
-    fn written(&self, declared: Declared) -> Option<Type> {
-        match declared {
-            Declared::Tensor(dtype, sizes) => {
-                let sizes = sizes.map(|all| all.iter().map(|(side, size)| self.size(*side, size)).collect());
-                Some(Type::Tensor(dtype, sizes))
-            }
-            Declared::Other(of) => Some(of),
-            Declared::None => None,
+    /// The type of an input that models declare so, under the names that sizes have in both.
+    fn written(&self, declared: &[(usize, &Type)]) -> Option<Type> {
+        let (mut dtype, mut known) = (None, Vec::new());
+        for (side, of) in declared {
+            let Type::Tensor(own, sizes) = of else { return Some((*of).clone()) };
+            dtype = dtype.or(*own);
+            known.extend(sizes.as_ref().map(|sizes| (*side, sizes)));
         }
+        let size = |axis: usize| {
+            let all = known.iter().map(|(side, all)| (*side, &all[axis]));
+            // The size that says more.
+            let vague = |(_, size): &(usize, &DeclaredDim)| match size {
+                DeclaredDim::Known(_) => 0,
+                DeclaredDim::Symbol(_) => 1,
+                _ => 2,
+            };
+            all.min_by_key(vague).map(|(side, size)| self.size(side, size))
+        };
+        let sizes = known.first().and_then(|(_, all)| (0..all.len()).map(size).collect());
+        (!declared.is_empty()).then_some(Type::Tensor(dtype, sizes))
     }
 
     /// A declared size under the name that it has in both models.
     fn size(&self, side: usize, size: &DeclaredDim) -> DeclaredDim {
-        match size {
-            DeclaredDim::Symbol(text) if is_name(text) => {
-                let root = self.root(&(side, text.clone()));
-                match self.known.get(&root) {
-                    Some(&len) => DeclaredDim::Known(len),
-                    // A name of the second model alone may mean something else in the first.
-                    None if root.0 == 1 && self.first.contains(&root.1) => {
-                        DeclaredDim::Symbol(format!("{}_second", root.1).into())
-                    }
-                    None => DeclaredDim::Symbol(root.1),
-                }
+        match plain(side, size).map(|plain| self.root(&plain)) {
+            // A name of the second model alone may mean something else in the first.
+            Some((1, DeclaredDim::Symbol(text))) if self.first.contains(&text) => {
+                DeclaredDim::Symbol(format!("{text}_second").into())
             }
+            Some((_, root)) => root,
             // An expression of names, which may be others in the second model.
-            DeclaredDim::Symbol(_) if side == 1 => DeclaredDim::Unknown,
-            other => other.clone(),
+            None if side == 1 && matches!(size, DeclaredDim::Symbol(_)) => DeclaredDim::Unknown,
+            None => size.clone(),
         }
     }
 }

@@ -74,7 +74,7 @@ pub fn join(models: [&Model; 2], same: &Same, bodies: &Bodies, limits: &Limits) 
     let is = |name: &str, info: &graph::ValueInfo| {
         &*info.name == name || info.aliases.iter().any(|alias| &**alias == name)
     };
-    // Outputs of one place whose names the other model does not have.
+    // Outputs of one place are paired if neither model has the other's name.
     let is_alone = |info: &graph::ValueInfo, others: &[(&graph::ValueInfo, ValueId)]| {
         others.iter().all(|(other, _)| !is(&info.name, other) && !is(&other.name, info))
     };
@@ -82,25 +82,31 @@ pub fn join(models: [&Model; 2], same: &Same, bodies: &Bodies, limits: &Limits) 
         let other = second.get(at).filter(|_| first.len() == second.len())?;
         (is_alone(info, second) && is_alone(other.0, first)).then_some(other)
     };
-    let (mut pairs, mut unmatched, mut placed) = (Vec::new(), Vec::new(), Vec::new());
+    let mut joined = Joined {
+        model,
+        outputs: Vec::new(),
+        placed: Vec::new(),
+        unmatched: Vec::new(),
+        own_inputs: shared.own,
+    };
     for (at, (info, id)) in first.iter().enumerate() {
-        let same = second.iter().find(|(other, _)| is(&info.name, other));
-        match same.or_else(|| by_place(at, info)) {
-            Some((other, value)) => {
-                if same.is_none() {
-                    placed.push((info.name.to_string(), other.name.to_string()));
-                }
-                pairs.push((info.name.to_string(), [*id, *value]));
-            }
-            None => unmatched.push(info.name.to_string()),
+        let (name, same) = (info.name.to_string(), second.iter().find(|(other, _)| is(&info.name, other)));
+        let Some((other, value)) = same.or_else(|| by_place(at, info)) else {
+            joined.unmatched.push(name);
+            continue;
+        };
+        if same.is_none() {
+            joined.placed.push((name.clone(), other.name.to_string()));
         }
+        joined.outputs.push((name, [*id, *value]));
     }
     let is_paired = |info: &graph::ValueInfo| {
-        pairs.iter().any(|(name, _)| is(name, info)) || placed.iter().any(|(_, other)| **other == *info.name)
+        joined.outputs.iter().any(|(name, _)| is(name, info))
+            || joined.placed.iter().any(|(_, other)| **other == *info.name)
     };
-    let extra = second.iter().filter(|(info, _)| !is_paired(info));
-    unmatched.extend(extra.map(|(info, _)| info.name.to_string()));
-    Ok(Joined { model, outputs: pairs, placed, unmatched, own_inputs: shared.own })
+    let extra: Vec<_> = second.iter().filter(|(info, _)| !is_paired(info)).collect();
+    joined.unmatched.extend(extra.into_iter().map(|(info, _)| info.name.to_string()));
+    Ok(joined)
 }
 
 /// A graph whose nodes are copied.
@@ -108,9 +114,8 @@ struct Scope<'a> {
     graph: &'a Graph,
     /// By value: the key in the graph that is written; empty for a missing one.
     keys: Vec<Arc<str>>,
-    /// Arguments of the call that the graph belongs to.
-    arguments: &'a HashMap<Arc<str>, Content>,
-    in_function: bool,
+    /// Arguments of the call that the graph belongs to, if it is a part of a function.
+    arguments: Option<&'a HashMap<Arc<str>, Content>>,
     /// The number in keys; nothing for a graph that a node stands for.
     number: Option<usize>,
 }
@@ -147,33 +152,35 @@ impl<'m> Joiner<'m> {
         }
     }
 
-    fn fresh(&mut self) -> usize {
-        self.scopes += 1;
-        self.scopes
-    }
-
     fn own_key(&self, scope: usize, name: &str) -> Arc<str> {
         format!("{}{BREAK}{scope}{BREAK}{name}", self.side).into()
     }
 
     /// The key of a value in a graph of that number, or that of the value that it is the same as.
     fn key(&self, scope: usize, name: &str) -> Arc<str> {
-        let key = self.own_key(scope, name);
+        self.read_as(self.own_key(scope, name))
+    }
+
+    fn read_as(&self, key: Arc<str>) -> Arc<str> {
         self.same.get(&key).cloned().unwrap_or(key)
     }
 
+    /// A number for a graph, and the keys of its values.
+    fn keys(&mut self, graph: &Graph) -> (usize, Vec<Arc<str>>) {
+        self.scopes += 1;
+        (self.scopes, graph.values().iter().map(|info| self.key(self.scopes, &info.name)).collect())
+    }
+
     fn main(&mut self, model: &'m Model) -> Scope<'m> {
-        static NONE: std::sync::LazyLock<HashMap<Arc<str>, Content>> = std::sync::LazyLock::new(HashMap::new);
-        let number = self.fresh();
         let overridable = has_default_inputs(model);
         let graph = &model.graph;
-        let mut keys: Vec<_> = graph.values().iter().map(|info| self.key(number, &info.name)).collect();
+        let (number, mut keys) = self.keys(graph);
         for &id in graph.inputs() {
             if graph.constant(id).is_none() || overridable {
                 keys[id.index()] = graph.value(id).name.clone();
             }
         }
-        Scope { graph, keys, arguments: &NONE, in_function: false, number: Some(number) }
+        Scope { graph, keys, arguments: None, number: Some(number) }
     }
 
     fn nodes(&mut self, scope: &Scope<'_>, builder: &mut Builder) -> Result<()> {
@@ -203,17 +210,14 @@ impl<'m> Joiner<'m> {
         if !outputs.is_empty() && outputs.iter().all(is_defined) {
             return Ok(());
         }
-        if let Some((around, body)) = self.body_of(scope, node) {
-            return self.inline(scope, builder, node, (&around, body));
+        if let Some((body, keys)) = self.body_of(scope, node) {
+            return self.body(scope, builder, node, body, (keys, &HashMap::new(), None));
         }
         // An output that another value stands for keeps no name.
         let outputs: Vec<_> =
             outputs.into_iter().map(|key| if builder.is_defined(key) { "" } else { key }).collect();
-        let mut input = |id: ValueId| {
-            let key = scope.key(id);
-            (!key.is_empty()).then(|| builder.reference(key))
-        };
-        let inputs = node.inputs.iter().map(|id| id.and_then(&mut input)).collect();
+        let keys = node.inputs.iter().map(|id| id.map(|id| scope.key(id)).filter(|key| !key.is_empty()));
+        let inputs = keys.map(|key| key.map(|key| builder.reference(key))).collect();
         let node = Node {
             name: node.name.clone(),
             operator: node.operator.clone(),
@@ -230,8 +234,8 @@ impl<'m> Joiner<'m> {
         let mut attributes = Vec::with_capacity(node.attributes.len());
         for Attribute { name, content } in &node.attributes {
             let content = match content {
-                Content::Parameter(parameter) if scope.in_function => {
-                    let Some(argument) = scope.arguments.get(&**parameter) else { continue };
+                Content::Parameter(parameter) if let Some(given) = scope.arguments => {
+                    let Some(argument) = given.get(&**parameter) else { continue };
                     argument.clone()
                 }
                 Content::Graph(inner) => Content::Graph(self.subgraph(scope, inner)?),
@@ -246,62 +250,46 @@ impl<'m> Joiner<'m> {
         Ok(attributes)
     }
 
-    fn deeper(&mut self) -> Result<()> {
+    /// The nodes of a graph within another.
+    fn within(&mut self, scope: &Scope<'_>, builder: &mut Builder) -> Result<()> {
         if self.depth >= self.limits.max_depth {
             return Err(too_deep(self.limits.max_depth));
         }
         self.depth += 1;
+        self.nodes(scope, builder)?;
+        self.depth -= 1;
         Ok(())
     }
 
     fn subgraph(&mut self, scope: &Scope<'_>, inner: &Graph) -> Result<Arc<Graph>> {
-        let number = self.fresh();
-        let mut keys: Vec<_> = inner.values().iter().map(|info| self.key(number, &info.name)).collect();
+        let (number, mut keys) = self.keys(inner);
         for capture in inner.captures() {
             keys[capture.inner.index()] = scope.key(capture.outer).clone();
         }
-        let (arguments, in_function) = (scope.arguments, scope.in_function);
-        let copied = Scope { graph: inner, keys, arguments, in_function, number: Some(number) };
+        let copied = Scope { graph: inner, keys, arguments: scope.arguments, number: Some(number) };
         let mut builder = Builder::nested(inner.name());
         for &input in inner.inputs() {
             let id = builder.define(copied.key(input), Origin::Input)?;
             // Names of sizes within a body are those of the model.
             builder.info(id).declared = inner.value(input).declared.as_ref().map(without_sizes);
         }
-        self.deeper()?;
-        self.nodes(&copied, &mut builder)?;
-        self.depth -= 1;
+        self.within(&copied, &mut builder)?;
         for &output in inner.outputs() {
             builder.output(copied.key(output));
         }
         Ok(Arc::new(builder.finish()?))
     }
 
-    /// The graph that a node stands for, and the key of the node's first output.
-    fn body_of(&self, scope: &Scope<'_>, node: &Node) -> Option<(Arc<str>, &'m Graph)> {
+    /// The graph that a node stands for, and the keys of its values.
+    fn body_of(&self, scope: &Scope<'_>, node: &Node) -> Option<(&'m Graph, Vec<Arc<str>>)> {
         if self.bodies.is_empty() {
             return None;
         }
         let first = node.outputs.first().copied().flatten()?;
         let own = self.own_key(scope.number?, &scope.graph.value(first).name);
         let body = self.bodies.get(&own)?;
-        Some((own, body))
-    }
-
-    /// The graph that a node stands for in place of the node.
-    fn inline(
-        &mut self,
-        scope: &Scope<'_>,
-        builder: &mut Builder,
-        node: &Node,
-        (around, body): (&str, &'m Graph),
-    ) -> Result<()> {
-        let key = |info: &graph::ValueInfo| {
-            let key: Arc<str> = format!("{around}{BREAK}{}", info.name).into();
-            self.same.get(&key).cloned().unwrap_or(key)
-        };
-        let keys = body.values().iter().map(key).collect();
-        self.body(scope, builder, node, body, (keys, &HashMap::new(), None))
+        let key = |info: &graph::ValueInfo| self.read_as(format!("{own}{BREAK}{}", info.name).into());
+        Some((body, body.values().iter().map(key).collect()))
     }
 
     fn call(
@@ -316,8 +304,7 @@ impl<'m> Joiner<'m> {
             let message = format!("a call of function {} has more values than the function", function.id);
             return Err(Error::new(Kind::Graph, message));
         }
-        let number = self.fresh();
-        let keys: Vec<_> = body.values().iter().map(|info| self.key(number, &info.name)).collect();
+        let (number, keys) = self.keys(body);
         let mut arguments = HashMap::new();
         let given = self.attributes(scope, node)?;
         for (name, default) in &function.attributes {
@@ -340,10 +327,8 @@ impl<'m> Joiner<'m> {
             let given = node.inputs.get(slot).copied().flatten();
             keys[input.index()] = given.map_or_else(|| "".into(), |id| scope.key(id).clone());
         }
-        let inner = Scope { graph: body, keys, arguments, in_function: true, number };
-        self.deeper()?;
-        self.nodes(&inner, builder)?;
-        self.depth -= 1;
+        let inner = Scope { graph: body, keys, arguments: Some(arguments), number };
+        self.within(&inner, builder)?;
         for (output, wanted) in body.outputs().iter().zip(&node.outputs) {
             let Some(wanted) = wanted else { continue };
             let (from, to) = (inner.key(*output), scope.key(*wanted));

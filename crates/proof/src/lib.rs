@@ -18,8 +18,7 @@ use std::sync::Arc;
 use foldhash::{HashMap, HashMapExt, HashSet};
 use gradus_core::graph::{Constant, Graph, Model, Origin, Standard, ValueId};
 use gradus_core::{DType, Error, Kind, Limits, Result};
-use gradus_engine::dim::{Answer, Claim, Condition, Dim, Ranges, Relation, Symbols};
-use gradus_engine::infer::{InferOptions, Inference, ModelCondition, Sizes};
+use gradus_engine::infer::{InferOptions, Inference, ModelCondition, Sizes, contradiction};
 use gradus_engine::lowering::{self, Known};
 use gradus_engine::operators::registry;
 use gradus_engine::source::Source;
@@ -87,7 +86,7 @@ impl ProofOptions {
 }
 
 /// What is proved of two models.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Proof {
     /// The difference that proved outputs may have: none if they are proved by laws of bits alone,
@@ -263,19 +262,18 @@ fn followed(first: &Source, second: &Source, options: &ProofOptions, mut trail: 
     let mut last: Option<Proof> = None;
     loop {
         (round, of_level) = (round + 1, of_level + 1);
-        let is_replayed = trail.is_replayed();
         let joined = join(models, &same, &bodies, &limits);
-        let found = joined.and_then(|joined| attempt(first, joined, &options.sizes, (&limits, level), trail));
+        let found =
+            joined.and_then(|joined| attempt(first, joined, &options.sizes, (&limits, level), &mut trail));
         let found = match (found, last.take()) {
             (Ok(found), _) => found,
             // Rounds that ended have proved what they have.
-            (Err(error), Some(last)) if error.kind() == Kind::Limit && !is_replayed => {
+            (Err(error), Some(last)) if error.kind() == Kind::Limit && !trail.is_replayed() => {
                 return Ok(Proof { stopped: Some(error.to_string()), ..last });
             }
             (Err(error), _) => return Err(error),
         };
         let (mut proof, merged) = (found.proof, found.same);
-        trail = found.trail;
         proof.rounds = round;
         if proof.is_complete() {
             let names = proof.outputs.iter().map(|(name, _)| &**name);
@@ -319,7 +317,6 @@ struct Attempt {
     same: Same,
     /// The graphs that nodes stand for.
     bodies: Bodies,
-    trail: Trail,
 }
 
 fn attempt(
@@ -327,7 +324,7 @@ fn attempt(
     joined: Joined,
     sizes: &Sizes,
     (limits, level): (&Limits, Level),
-    trail: Trail,
+    trail: &mut Trail,
 ) -> Result<Attempt> {
     let up_to = level.up_to;
     let Joined { model, outputs, placed, unmatched, own_inputs } = joined;
@@ -349,32 +346,24 @@ fn attempt(
     // Real numbers have no type.
     let dtypes: Vec<_> = graph.ids().map(|id| inference.fact(id).dtype()).collect();
     let (mut terms, values) = Terms::of(&source, inference, limits, level, trail)?;
-    let pair = |both: &[ValueId; 2]| both.map(|id| values[id.index()]);
-    let is_proved = |both: &[ValueId; 2]| {
-        let [a, b] = pair(both);
-        let [of_a, of_b] = both.map(|id| dtypes[id.index()]);
-        let typed = up_to != UpTo::Rounding || (of_a.is_some() && of_a == of_b);
-        both[0] == both[1] || (a.is_some() && a == b && typed)
+    let reals = up_to == UpTo::Rounding;
+    let term = |id: ValueId| values[id.index()].filter(|_| !reals || dtypes[id.index()].is_some());
+    let is_proved = |[a, b]: [ValueId; 2]| {
+        let typed = !reals || dtypes[a.index()] == dtypes[b.index()];
+        a == b || (term(a).is_some() && term(a) == term(b) && typed)
     };
-    let proved: Vec<_> = outputs.iter().map(|(name, both)| (name.clone(), is_proved(both))).collect();
-    let firsts = outputs.iter().map(|(_, both)| pair(both)[0]).collect();
-    let vacuous = vacuous(&mut terms.symbols, rest.iter().chain(&run), limits);
+    let proved: Vec<_> = outputs.iter().map(|(name, both)| (name.clone(), is_proved(*both))).collect();
+    let firsts = outputs.iter().map(|(_, [first, _])| values[first.index()]).collect();
+    let vacuous = contradiction(&mut terms.symbols, rest.iter().chain(&run), limits);
     let texts = |all: &[ModelCondition]| all.iter().map(|of| of.text.clone()).collect::<Vec<_>>();
     let mut frontier = Vec::new();
     let mut same = Same::default();
     if proved.iter().any(|(_, proved)| !proved) {
         let names = frontier::Names::of(graph, &values);
-        let open = outputs.iter().filter(|(_, both)| !is_proved(both));
-        let open = open.filter_map(|(_, both)| {
-            let [a, b] = pair(both);
-            Some((a?, b?))
-        });
+        let open = outputs.iter().filter(|(_, both)| !is_proved(*both));
+        let open = open.filter_map(|(_, [a, b])| Some((values[a.index()]?, values[b.index()]?)));
         frontier = frontier::of(&terms, graph, &names, open);
-        let terms = values.iter().zip(&dtypes).map(|(term, dtype)| {
-            let typed = up_to != UpTo::Rounding || dtype.is_some();
-            term.filter(|_| typed)
-        });
-        same = merged(graph, &terms.collect::<Vec<_>>(), &dtypes);
+        same = merged(graph, term, &dtypes);
     }
     let proof = Proof {
         up_to,
@@ -385,15 +374,11 @@ fn attempt(
         inputs: graph.inputs().iter().map(|&id| typed(&terms, graph, id, values[id.index()])).collect(),
         conditions: texts(&run),
         vacuous,
-        readings: Vec::new(),
-        stopped: None,
         frontier,
         terms: terms.table.len(),
-        rounds: 0,
-        certificate: None,
-        laws: Vec::new(),
+        ..Proof::default()
     };
-    Ok(Attempt { proof, terms: firsts, same, bodies, trail: std::mem::take(&mut terms.trail) })
+    Ok(Attempt { proof, terms: firsts, same, bodies })
 }
 
 /// The graphs of ONNX's operators by which nodes are run.
@@ -416,56 +401,6 @@ fn bodies(graph: &Graph, inference: &Inference) -> Bodies {
     bodies
 }
 
-/// Maximum number of conditions of which it is decided whether they contradict each other.
-const MAX_TOGETHER: usize = 64;
-
-/// A condition that no sizes meet, alone or with those before it, of those that every run meets.
-fn vacuous<'c>(
-    symbols: &mut Symbols,
-    conditions: impl Iterator<Item = &'c ModelCondition>,
-    limits: &Limits,
-) -> Option<String> {
-    let mut all: Vec<(Claim, &str)> = Vec::new();
-    // The smallest and the largest value of an expression.
-    let mut ends: HashMap<Dim, (i64, i64)> = HashMap::new();
-    for of in conditions.filter(|of| of.is_of_every_run()) {
-        let Some(condition) = of.relation else { continue };
-        let mut is_empty = symbols.never_holds(&condition);
-        if let Condition { left, relation, right: Dim::Known(right) } = condition {
-            let (low, high) = match relation {
-                Relation::AtLeast => (right, i64::MAX),
-                Relation::AtMost => (i64::MIN, right),
-                Relation::Equal => (right, right),
-                Relation::Broadcast => (right.min(1), right.max(1)),
-                Relation::NotEqual => (i64::MIN, i64::MAX),
-            };
-            let bounds = symbols.bounds(left);
-            let known = (bounds.lower().unwrap_or(i64::MIN), bounds.upper().unwrap_or(i64::MAX));
-            let known = ends.entry(left).or_insert(known);
-            *known = (known.0.max(low), known.1.min(high));
-            is_empty |= known.0 > known.1;
-        }
-        if is_empty {
-            return Some(of.text.clone());
-        }
-        if !all.iter().any(|(_, text)| **text == of.text) {
-            all.extend(Claim::parse(&of.text).ok().map(|claim| (claim, &*of.text)));
-        }
-    }
-    let (claims, texts): (Vec<_>, Vec<_>) = all.into_iter().unzip();
-    // Only contradictions imply what is false.
-    let never = Claim::parse("0 == 1").ok()?;
-    let contradict = |count: usize| {
-        let answer = never.decide(&claims[..count], &Ranges::new(), Some(limits));
-        matches!(answer, Answer::True | Answer::Contradiction)
-    };
-    if claims.len() < 2 || claims.len() > MAX_TOGETHER || !contradict(claims.len()) {
-        return None;
-    }
-    let with = (2..=claims.len()).find(|count| contradict(*count))?;
-    Some(texts[with - 1].to_owned())
-}
-
 /// An input with its type.
 fn typed(terms: &Terms<'_>, graph: &Graph, id: ValueId, term: Option<TermId>) -> String {
     let name = &graph.value(id).name;
@@ -476,11 +411,11 @@ fn typed(terms: &Terms<'_>, graph: &Graph, id: ValueId, term: Option<TermId>) ->
 }
 
 /// The values that are read as others of the same term: the first in order.
-fn merged(graph: &Graph, values: &[Option<TermId>], dtypes: &[Option<DType>]) -> Same {
-    let mut firsts: HashMap<(TermId, Option<DType>), Arc<str>> = HashMap::with_capacity(values.len());
+fn merged(graph: &Graph, term: impl Fn(ValueId) -> Option<TermId>, dtypes: &[Option<DType>]) -> Same {
+    let mut firsts: HashMap<(TermId, Option<DType>), Arc<str>> = HashMap::with_capacity(dtypes.len());
     let mut same = Same::default();
     let mut note = |id: ValueId| {
-        let Some(term) = values[id.index()] else { return };
+        let Some(term) = term(id) else { return };
         let name = &graph.value(id).name;
         let first = firsts.entry((term, dtypes[id.index()])).or_insert_with(|| name.clone());
         if first != name && graph.value(id).origin != Origin::Input {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use foldhash::HashMap;
 use gradus_core::convert::{Rules, i64_of};
 use gradus_core::graph::Constant;
-use gradus_core::{DType, Result, Shape, Tensor};
+use gradus_core::{DType, Number, Result, Shape, Tensor};
 use gradus_engine::dim::Dim;
 use gradus_engine::fact::{Dims, Elements, TensorFact};
 use serde::Serialize;
@@ -70,6 +70,13 @@ pub struct Info {
     pub dtype: Option<DType>,
     /// The sizes.
     pub dims: Option<Dims>,
+}
+
+impl Info {
+    /// A type and sizes that are known.
+    pub fn of(dtype: DType, dims: impl Into<Dims>) -> Info {
+        Info { dtype: Some(dtype), dims: Some(dims.into()) }
+    }
 }
 
 /// Largest constant that is looked at whether all its elements are one.
@@ -165,11 +172,10 @@ impl Table {
         if let Some(&known) = self.by_storage.get(&key) {
             return Ok(known);
         }
-        let dims = shape.dims().iter().map(|&size| Dim::Known(i64_of(size))).collect();
+        let dims: Dims = shape.dims().iter().map(|&size| Dim::Known(i64_of(size))).collect();
         // The table keeps the constant, so that no other gets its identity.
         self.constants.push(constant.clone());
-        let term = Term::Constant(self.constants.len() - 1);
-        let term = self.intern(term, Info { dtype: Some(dtype), dims: Some(dims) });
+        let term = self.intern(Term::Constant(self.constants.len() - 1), Info::of(dtype, dims));
         self.by_storage.insert(key, term);
         Ok(term)
     }
@@ -223,22 +229,24 @@ impl Table {
             (None, Ok(texts)) => hasher.hash_one(texts),
             (None, Err(_)) => 0,
         };
-        let same = |other: &Constant| {
-            other.tensor().is_ok_and(|other| match (tensor.bytes(), other.bytes()) {
-                (Some(a), Some(b)) => a == b,
-                (None, None) => {
-                    matches!((tensor.texts(), other.texts()), (Ok(a), Ok(b)) if a == b)
-                }
-                _ => false,
-            })
-        };
         let alike = self.by_bits.entry((tensor.dtype(), tensor.shape().clone(), hash)).or_default();
-        if let Some(&number) = alike.iter().find(|&&number| same(&self.constants[number])) {
+        let is_same = |number: &&usize| self.constants[**number].tensor().is_ok_and(|own| own == *tensor);
+        if let Some(&number) = alike.iter().find(is_same) {
             return number;
         }
         alike.push(self.constants.len());
         self.constants.push(tensor.clone().into());
         self.constants.len() - 1
+    }
+
+    /// The term that a term is a view, permutation, broadcast or slice of.
+    pub fn viewed(&self, id: TermId) -> Option<TermId> {
+        match *self.term(id) {
+            Term::Reshape(inner) | Term::Permute(inner, _) | Term::Expand(inner) | Term::Slice(inner, ..) => {
+                Some(inner)
+            }
+            _ => None,
+        }
     }
 
     /// The tensor that a term is, if it is a constant that is stored.
@@ -247,12 +255,10 @@ impl Table {
     }
 
     /// The only element of a constant of one element, or of one that is broadcast.
-    pub fn scalar(&self, id: TermId) -> Option<gradus_core::Number> {
+    pub fn scalar(&self, id: TermId) -> Option<Number> {
         match self.term(id) {
             Term::Expand(inner) | Term::Reshape(inner) => self.scalar(*inner),
-            Term::Integers(all) if all.len() == 1 => {
-                all[0].known().map(|value| gradus_core::Number::Int(value.into()))
-            }
+            Term::Integers(all) if all.len() == 1 => Some(Number::Int(all[0].known()?.into())),
             Term::Constant(_) => self.stored(id)?.only_number().ok(),
             _ => None,
         }
@@ -287,16 +293,9 @@ fn index(id: TermId) -> usize {
 
 /// The element of a tensor all of whose elements have the same bits, as a scalar.
 fn uniform(tensor: &Tensor) -> Option<Tensor> {
-    let bits = tensor.dtype().bits();
-    if !bits.is_multiple_of(8) || tensor.is_empty() {
-        return None;
-    }
-    let width = bits / 8;
-    let bytes = tensor.bytes()?;
-    let first = bytes.get(..width)?;
-    if !bytes.chunks_exact(width).all(|element| element == first) {
-        return None;
-    }
-    let shape = Shape::new([]).ok()?;
-    Tensor::from_bytes(tensor.dtype(), shape, bytes.slice(..width)).ok()
+    let (bits, bytes) = (tensor.dtype().bits(), tensor.bytes()?);
+    let first = bytes.get(..bits / 8).filter(|first| bits.is_multiple_of(8) && !first.is_empty())?;
+    let is_uniform = bytes.chunks_exact(first.len()).all(|element| element == first);
+    let scalar = Tensor::from_bytes(tensor.dtype(), Shape::new([]).ok()?, bytes.slice_ref(first));
+    scalar.ok().filter(|_| is_uniform)
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use foldhash::{HashMap, HashSet};
+use gradus_core::convert::i64_of;
 use gradus_core::graph::{Content, Graph, Node, Origin, Standard, ValueId};
 use gradus_core::{DType, Limits, Result};
 use gradus_engine::attributes::Attributes;
@@ -36,6 +37,8 @@ pub struct Terms<'m> {
     pub signless: HashMap<TermId, TermId>,
     /// Outputs of calls that laws did not look at.
     pub formed: HashSet<TermId>,
+    /// The outputs of the calls of nodes.
+    calls: HashMap<(Arc<Operator>, Arguments), Vec<TermId>>,
     /// Values whose elements have symbols of their own, by these.
     made: HashMap<(Dims, Info), TermId>,
     /// Expressions whose symbols were met.
@@ -47,7 +50,7 @@ pub struct Terms<'m> {
     /// Calls of laws by one another.
     pub nested: usize,
     /// The steps.
-    pub trail: Trail,
+    pub trail: &'m mut Trail,
 }
 
 /// A graph whose values get terms.
@@ -66,6 +69,18 @@ struct TermScope<'g> {
 /// Nodes between two checks of the limits.
 const STEPS: usize = 1 << 8;
 
+impl<'g> TermScope<'g> {
+    fn new(
+        graph: &'g Graph,
+        facts: &'g [Fact],
+        path: Vec<(usize, usize)>,
+        mark: Option<u32>,
+    ) -> TermScope<'g> {
+        let (values, unsettled) = (vec![None; graph.values().len()], vec![false; graph.values().len()]);
+        TermScope { graph, facts, path, mark, values, unsettled }
+    }
+}
+
 impl<'m> Terms<'m> {
     /// The terms of the values of an inferred graph, by value.
     pub fn of(
@@ -73,16 +88,12 @@ impl<'m> Terms<'m> {
         inference: Inference,
         limits: &'m Limits,
         level: Level,
-        trail: Trail,
+        trail: &'m mut Trail,
     ) -> Result<(Terms<'m>, Vec<Option<TermId>>)> {
         let up_to = level.up_to;
         let graph = source.graph();
-        let places: Vec<_> = inference.subgraphs().iter().map(|body| body.place.to_vec()).collect();
-        let runs = places.into_iter().filter_map(|place| {
-            let mark = inference.runs(&place)?.mark;
-            Some((place, mark))
-        });
-        let runs = runs.collect();
+        let places = inference.subgraphs().iter().map(|body| body.place.to_vec());
+        let runs = places.filter_map(|place| Some((place.clone(), inference.runs(&place)?.mark))).collect();
         let (facts, symbols, bodies, _) = inference.into_parts();
         let mut table = Table::default();
         (table.reals, table.reads_short) = (up_to == UpTo::Rounding, level.reads_short);
@@ -97,6 +108,7 @@ impl<'m> Terms<'m> {
             computed: 0,
             signless: HashMap::default(),
             formed: HashSet::default(),
+            calls: HashMap::default(),
             made: HashMap::default(),
             met: HashSet::default(),
             symbols_met: HashSet::default(),
@@ -104,14 +116,7 @@ impl<'m> Terms<'m> {
             nested: 0,
             trail,
         };
-        let mut scope = TermScope {
-            graph,
-            facts: &facts,
-            path: Vec::new(),
-            mark: None,
-            values: vec![None; graph.values().len()],
-            unsettled: vec![false; graph.values().len()],
-        };
+        let mut scope = TermScope::new(graph, &facts, Vec::new(), None);
         for &id in graph.inputs() {
             let info = scope.info(&terms.symbols, id);
             let name = graph.value(id).name.clone();
@@ -139,27 +144,21 @@ impl<'m> Terms<'m> {
             let node = &graph.nodes()[index];
             Self::settle(scope, node);
             let makes = self.makes_symbols(scope, node);
-            let known: Vec<_> = node
-                .outputs
-                .iter()
-                .map(|id| id.filter(|_| !makes).and_then(|id| self.known(scope, id)))
-                .collect();
+            let known = |id: &Option<ValueId>| id.filter(|_| !makes).and_then(|id| self.known(scope, id));
+            let known: Vec<_> = node.outputs.iter().map(known).collect();
             let is_known = node.outputs.iter().zip(&known).all(|(id, term)| id.is_none() || term.is_some());
             let terms = if is_known { Vec::new() } else { self.node(scope, node, index, makes)? };
             for (slot, id) in node.outputs.iter().enumerate() {
-                if let Some(id) = id {
-                    let term = known[slot].or(terms.get(slot).copied());
-                    scope.values[id.index()] = term;
-                    // Nodes come after their arguments: paths without sums with zero are found
-                    // however long.
-                    term.map(|term| self.signless(term));
-                    if let (true, Some(term)) = (makes, term)
-                        && let Some(TensorFact { elements: Elements::Integers(all), .. }) =
-                            scope.facts[id.index()].as_tensor()
-                    {
-                        let info = scope.info(&self.symbols, *id);
-                        self.made.entry((all.clone(), info)).or_insert(term);
-                    }
+                let Some(id) = id else { continue };
+                let Some(term) = known[slot].or(terms.get(slot).copied()) else { continue };
+                scope.values[id.index()] = Some(term);
+                // Nodes come after their arguments: paths without sums with zero are found
+                // however long.
+                self.signless(term);
+                let fact = scope.facts[id.index()].as_tensor();
+                if let (true, Some(Elements::Integers(all))) = (makes, fact.map(|fact| &fact.elements)) {
+                    let info = scope.info(&self.symbols, *id);
+                    self.made.entry((all.clone(), info)).or_insert(term);
                 }
             }
         }
@@ -221,18 +220,16 @@ impl<'m> Terms<'m> {
         match &fact.elements {
             Elements::Known(tensor) => Some(self.table.tensor(tensor)),
             Elements::Integers(all) if is_whole(dtype) && scope.lasts(&self.symbols, all) => {
-                if let Some(&made) = self.made.get(&(all.clone(), info.clone())) {
-                    return Some(made);
-                }
-                Some(self.table.integers(all.clone(), info))
+                let made = self.made.get(&(all.clone(), info.clone())).copied();
+                Some(made.unwrap_or_else(|| self.table.integers(all.clone(), info)))
             }
             Elements::Progression(both)
                 if is_whole(dtype) && scope.lasts(&self.symbols, &[both.0, both.1]) =>
             {
-                if let Some(tensor) = fact.tensor_within(1 << 13) {
-                    return Some(self.table.tensor(&tensor));
-                }
-                Some(self.table.intern(Term::Progression(both.0, both.1), info))
+                Some(match fact.tensor_within(1 << 13) {
+                    Some(tensor) => self.table.tensor(&tensor),
+                    None => self.table.intern(Term::Progression(both.0, both.1), info),
+                })
             }
             _ => None,
         }
@@ -240,16 +237,12 @@ impl<'m> Terms<'m> {
 
     /// The terms of a node's outputs.
     fn node(&mut self, scope: &TermScope<'_>, node: &Node, index: usize, makes: bool) -> Result<Vec<TermId>> {
-        let infos: Vec<_> = node
-            .outputs
-            .iter()
-            .map(|id| {
-                let info = id.map_or_else(Info::default, |id| scope.info(&self.symbols, id));
-                Info { dtype: info.dtype.map(|dtype| self.table.widest(dtype)), ..info }
-            })
-            .collect();
-        let call = self.call(scope, node, index, &infos)?;
-        let Some(call) = call else {
+        let info = |id: &Option<ValueId>| {
+            let info = id.map_or_else(Info::default, |id| scope.info(&self.symbols, id));
+            Info { dtype: info.dtype.map(|dtype| self.table.widest(dtype)), ..info }
+        };
+        let infos: Vec<_> = node.outputs.iter().map(info).collect();
+        let Some(mut call) = self.call(scope, node, index, &infos)? else {
             // Subgraphs that run again and again give other values each time.
             let own = scope.path.iter().fold(index, |number, (node, graph)| {
                 number.wrapping_mul(31).wrapping_add(node.wrapping_mul(7)).wrapping_add(*graph)
@@ -261,22 +254,16 @@ impl<'m> Terms<'m> {
             };
             return Ok(infos.into_iter().enumerate().map(unique).collect());
         };
-        if &*call.operator.name == "If" && call.operator.domain.is_empty() {
-            let taken = call.arguments.first().copied().flatten();
-            let numbers = taken.and_then(|condition| self.table.numbers(condition));
-            if let Some([taken]) = numbers.as_deref() {
-                let name = if *taken != 0 { "then_branch" } else { "else_branch" };
-                if let Some(Content::Graph(graph)) = node.attribute(name)
-                    && let Some(number) = node.graph_number(graph)
-                {
-                    let outputs = self.graph(scope, graph, (index, number), None)?;
-                    if let Some(outputs) = outputs.into_iter().collect() {
-                        return Ok(outputs);
-                    }
-                }
+        if call.is("If") {
+            let numbers = call.argument(0).and_then(|condition| self.table.numbers(condition));
+            let taken = if numbers.as_deref() == Some(&[0]) { "else_branch" } else { "then_branch" };
+            if let (Some([_]), Some(Content::Graph(graph))) = (numbers.as_deref(), node.attribute(taken))
+                && let Some(number) = node.graph_number(graph)
+                && let Some(outputs) = self.graph(scope, graph, (index, number), None)?.into_iter().collect()
+            {
+                return Ok(outputs);
             }
         }
-        let mut call = call;
         if node.graphs().next().is_some() {
             let (mut context, arguments) = ((*call.operator).clone(), call.arguments.clone());
             context.version = -1;
@@ -284,27 +271,33 @@ impl<'m> Terms<'m> {
             let context = self.table.intern(context, Info::default());
             // Graphs by the name of their attribute, in whatever order a file has them.
             let mut graphs = Vec::new();
-            let mut count = 0;
             for attribute in &node.attributes {
                 let own = match &attribute.content {
                     Content::Graph(graph) => std::slice::from_ref(graph),
                     Content::Graphs(all) => all.as_slice(),
                     _ => &[],
                 };
-                graphs
-                    .extend(own.iter().enumerate().map(|(i, graph)| (&*attribute.name, i, count + i, graph)));
-                count += own.len();
+                let count = graphs.len();
+                graphs.extend((count..).zip(own).map(|(number, graph)| (&*attribute.name, number, graph)));
             }
-            graphs.sort_by_key(|(name, index, ..)| (*name, *index));
-            for (name, _, number, graph) in graphs {
+            graphs.sort_by_key(|(name, number, _)| (*name, *number));
+            for (name, number, graph) in graphs {
                 call.attributes_mut().push((name.into(), ContentKey::Older("graph".to_owned())));
                 let outputs = self.graph(scope, graph, (index, number), Some(context))?;
                 let term = Term::Graph(graph.inputs().len(), outputs);
                 call.arguments.push(Some(self.table.intern(term, Info::default())));
             }
         }
+        // Equal calls have equal outputs, though more may be known of the later one.
+        laws::form(self, &mut call);
+        let key = (call.operator.clone(), call.arguments.clone());
+        if let Some(outputs) = self.calls.get(&key).filter(|outputs| outputs.len() == infos.len()) {
+            return Ok(outputs.clone());
+        }
         // The sizes that the node makes are what equal nodes are to have in common.
-        Ok(if makes { laws::formed(self, call) } else { laws::apply(self, call) })
+        let outputs = if makes { laws::formed(self, call) } else { laws::apply(self, call) };
+        self.calls.insert(key, outputs.clone());
+        Ok(outputs)
     }
 
     /// The operator and arguments of a node in the newest form; nothing if its outputs do not
@@ -319,7 +312,7 @@ impl<'m> Terms<'m> {
         let Some(row) = registry::row_of(Standard::Onnx, node) else { return Ok(None) };
         let form = Form::of_node(Standard::Onnx, node);
         let attributes = Attributes::new(&node.attributes, form);
-        let Some(key) = attributes::key(&attributes) else { return Ok(None) };
+        let Some(mut key) = attributes::key(&attributes) else { return Ok(None) };
         let former = former_inputs(&attributes).map_err(|error| error.in_node(node.label(index)))?;
         let count = form.count_of(node.inputs.len());
         let count = former.iter().map(|(input, _)| input + 1).fold(count, usize::max);
@@ -336,18 +329,12 @@ impl<'m> Terms<'m> {
         while arguments.last() == Some(&None) {
             arguments.pop();
         }
-        let in_training = || {
-            let named = node.outputs.iter().flatten().count() > 1;
-            match &*node.operator.name {
-                "Dropout" => {
-                    arguments
-                        .get(2)
-                        .copied()
-                        .flatten()
-                        .is_some_and(|training| self.table.numbers(training).as_deref() != Some(&[0]))
-                        || key.iter().any(|(name, _)| name.is_empty())
-                }
-                _ => named || attributes::int(&key, "training_mode").unwrap_or(0) != 0,
+        let in_training = || match (&*node.operator.name, arguments.get(2).copied().flatten()) {
+            ("Dropout", Some(training)) if self.table.numbers(training).as_deref() != Some(&[0]) => true,
+            ("Dropout", _) => attributes::get(&key, "").is_some(),
+            _ => {
+                let trains = attributes::int(&key, "training_mode").is_some_and(|mode| mode != 0);
+                trains || node.outputs.iter().flatten().count() > 1
             }
         };
         let by_chance = match row.chance {
@@ -366,19 +353,13 @@ impl<'m> Terms<'m> {
         }
         // The forms of ONNX's own operators say all that versions differ in.
         let version = if node.operator.domain.is_empty() { 0 } else { node.version.unwrap_or(-1) };
-        let mut key = key;
         // Where a node names outputs decides what Split does, and perhaps operators of other
         // domains.
         if &*node.operator.name == "Split" || !node.operator.domain.is_empty() {
-            let count = gradus_core::convert::i64_of(node.outputs.len());
-            key.push((" outputs".into(), ContentKey::Int(count)));
+            key.push((" outputs".into(), ContentKey::Int(i64_of(node.outputs.len()))));
         }
-        let operator = Operator {
-            domain: node.operator.domain.clone(),
-            name: node.operator.name.clone(),
-            version,
-            attributes: key,
-        };
+        let (domain, name) = (node.operator.domain.clone(), node.operator.name.clone());
+        let operator = Operator { domain, name, version, attributes: key };
         Ok(Some(Call { operator: Arc::new(operator), row, arguments, infos: infos.to_vec() }))
     }
 
@@ -395,18 +376,8 @@ impl<'m> Terms<'m> {
         path.push(place);
         let facts = self.bodies.facts(graph, &path);
         let runs = self.runs.get(&path).copied();
-        let mark = match (around.mark, runs) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
-        };
-        let mut scope = TermScope {
-            graph,
-            facts: &facts,
-            path,
-            mark,
-            values: vec![None; graph.values().len()],
-            unsettled: vec![false; graph.values().len()],
-        };
+        let mark = around.mark.into_iter().chain(runs).min();
+        let mut scope = TermScope::new(graph, &facts, path, mark);
         for capture in graph.captures() {
             scope.values[capture.inner.index()] = around.values[capture.outer.index()];
             scope.unsettled[capture.inner.index()] = around.unsettled[capture.outer.index()];

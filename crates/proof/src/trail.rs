@@ -6,7 +6,6 @@
 //! nothing that a certificate says is believed.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use gradus_core::error::Position;
 use gradus_core::graph::Model;
@@ -26,28 +25,16 @@ const VERSION: u32 = 2;
 /// The steps of a proof.
 #[derive(Default)]
 pub struct Trail {
-    mode: Mode,
+    /// The lines of steps, each before the steps within it; of an open step, empty. Nothing if they
+    /// are not noted.
+    lines: Option<Vec<String>>,
+    /// The lines of the certificate that is replayed, and what the checker uses of them.
+    given: Option<Vec<(Box<str>, Option<Plan>)>>,
+    refused: Option<Error>,
     /// Calls that laws were asked about.
     calls: usize,
     /// Laws by name, and the steps that they made.
     used: BTreeMap<&'static str, usize>,
-}
-
-#[derive(Default)]
-enum Mode {
-    /// Steps are not noted.
-    #[default]
-    Off,
-    /// Lines of steps, each before the steps within it; of an open step, empty.
-    Noted(Vec<String>),
-    Replayed(Reader),
-}
-
-struct Reader {
-    lines: Vec<(Box<str>, Option<Plan>)>,
-    /// Lines that were replayed.
-    at: usize,
-    refused: Option<Error>,
 }
 
 /// The part of a line that the checker uses.
@@ -79,7 +66,7 @@ struct Step<'a> {
 impl Trail {
     /// Notes the steps.
     pub fn noted() -> Trail {
-        Trail { mode: Mode::Noted(Vec::new()), ..Trail::default() }
+        Trail { lines: Some(Vec::new()), ..Trail::default() }
     }
 
     /// Replays the steps of a certificate.
@@ -92,18 +79,17 @@ impl Trail {
         };
         // Lines without laws are compared alone.
         let plan = |line: &str| (Box::from(line), serde_json::from_str(line).ok());
-        let reader = Reader { lines: text.split('\n').map(plan).collect(), at: 0, refused: None };
-        Ok(Trail { mode: Mode::Replayed(reader), ..Trail::default() })
+        Ok(Trail { given: Some(text.split('\n').map(plan).collect()), ..Trail::noted() })
     }
 
     /// Returns true if steps are not noted.
     pub fn is_off(&self) -> bool {
-        matches!(self.mode, Mode::Off)
+        self.lines.is_none()
     }
 
     /// Returns true if steps are read from a certificate.
     pub fn is_replayed(&self) -> bool {
-        matches!(self.mode, Mode::Replayed(_))
+        self.given.is_some()
     }
 
     /// The number of calls that laws were asked about.
@@ -128,15 +114,12 @@ impl Trail {
     }
 
     /// Writes a line that is no step.
+    ///
+    /// # Errors
+    /// [`Kind::Value`] with the line of a certificate that is refused, and what it is to be.
     pub fn note(&mut self, line: &impl Serialize) -> Result<()> {
-        let text = || serde_json::to_string(line).unwrap_or_default();
-        match &mut self.mode {
-            Mode::Off => {}
-            Mode::Noted(lines) => lines.push(text()),
-            Mode::Replayed(reader) => {
-                reader.at += 1;
-                reader.compare(reader.at - 1, &text());
-            }
+        if let Some(at) = self.begin() {
+            self.finish(at, line);
         }
         self.check()
     }
@@ -144,13 +127,7 @@ impl Trail {
     /// The SHA-256 of the lines up to here: a step that no proof needs cannot be left out of a
     /// certificate either.
     pub fn digest(&self) -> String {
-        match &self.mode {
-            Mode::Off => String::new(),
-            Mode::Noted(lines) => contents::digest_of_lines(lines.iter().map(|line| &**line)),
-            Mode::Replayed(reader) => {
-                contents::digest_of_lines(reader.lines.iter().take(reader.at).map(|(line, _)| &**line))
-            }
-        }
+        self.lines.as_ref().map_or_else(String::new, |lines| contents::digest_of_lines(lines))
     }
 
     /// Ends the replay where a line is refused.
@@ -158,35 +135,49 @@ impl Trail {
     /// # Errors
     /// [`Kind::Value`] with the line, and what it is to be.
     pub fn check(&self) -> Result<()> {
-        match &self.mode {
-            Mode::Replayed(Reader { refused: Some(error), .. }) => Err(error.clone()),
-            _ => Ok(()),
-        }
+        self.refused.clone().map_or(Ok(()), Err)
     }
 
     /// The certificate, if steps were noted.
     ///
     /// # Errors
     /// [`Kind::Value`] if lines were left that nothing is proved by.
-    pub fn close(self) -> Result<Option<String>> {
-        self.check()?;
-        match self.mode {
-            Mode::Off => Ok(None),
-            Mode::Noted(lines) => Ok(Some(lines.join("\n") + "\n")),
-            Mode::Replayed(reader) if reader.at == reader.lines.len() => Ok(None),
-            Mode::Replayed(reader) => Err(reader.wrong(reader.at, "the end of the certificate")),
+    pub fn close(mut self) -> Result<Option<String>> {
+        let Some(lines) = self.lines.take() else { return Ok(None) };
+        match self.given.as_ref().map(Vec::len) {
+            None => return Ok(Some(lines.join("\n") + "\n")),
+            Some(len) if len > lines.len() => self.refuse(lines.len(), "the end of the certificate"),
+            Some(_) => {}
         }
+        self.check().map(|()| None)
     }
 
     /// Ends a proof that proves not all.
     ///
     /// # Errors
     /// [`Kind::Value`] if it was to be replayed.
-    pub fn end(self) -> Result<()> {
-        self.check()?;
-        match self.mode {
-            Mode::Replayed(reader) => Err(reader.wrong(reader.at, "steps that prove all outputs")),
-            _ => Ok(()),
+    pub fn end(mut self) -> Result<()> {
+        let at = self.lines.as_ref().map_or(0, Vec::len);
+        self.refuse(at, "steps that prove all outputs");
+        self.check()
+    }
+
+    /// Begins a line; nothing if lines are not noted.
+    fn begin(&mut self) -> Option<usize> {
+        let lines = self.lines.as_mut()?;
+        lines.push(String::new());
+        Some(lines.len() - 1)
+    }
+
+    /// Ends a line, which is to be that of the certificate.
+    fn finish(&mut self, at: usize, line: &impl Serialize) {
+        let text = serde_json::to_string(line).unwrap_or_default();
+        let given = self.given.as_ref().map(|given| given.get(at).map(|(line, _)| &**line));
+        if given.is_some_and(|given| given != Some(&text)) {
+            self.refuse(at, &text);
+        }
+        if let Some(lines) = &mut self.lines {
+            lines[at] = text;
         }
     }
 
@@ -195,66 +186,31 @@ impl Trail {
     fn next(&mut self, call: &Call, up_to: UpTo) -> Option<(usize, Vec<&'static Law>)> {
         let number = self.calls;
         self.calls += 1;
-        match &mut self.mode {
-            Mode::Off => None,
-            Mode::Noted(lines) => {
-                lines.push(String::new());
-                Some((lines.len() - 1, laws::of(call, up_to).collect()))
-            }
-            Mode::Replayed(reader) => {
-                let (_, plan) = reader.lines.get(reader.at)?;
-                let plan = plan.as_ref().filter(|plan| plan.call == number && reader.refused.is_none())?;
-                let laws = laws::named(call, up_to, &plan.laws);
-                let at = reader.at;
-                reader.at += 1;
-                if laws.is_none() {
-                    reader.refuse(at, &format!("laws of {}, in their order", call.operator.name));
-                }
-                Some((at, laws?))
-            }
+        let Some(given) = &self.given else { return Some((self.begin()?, laws::of(call, up_to).collect())) };
+        let (_, plan) = given.get(self.lines.as_ref()?.len())?;
+        let plan = plan.as_ref().filter(|plan| plan.call == number && self.refused.is_none())?;
+        let laws = laws::named(call, up_to, &plan.laws);
+        let at = self.begin()?;
+        if laws.is_none() {
+            self.refuse(at, &format!("laws of {}, in their order", call.operator.name));
         }
+        Some((at, laws?))
     }
 
-    fn finish(&mut self, at: usize, line: String) {
-        match &mut self.mode {
-            Mode::Off => {}
-            Mode::Noted(lines) => lines[at] = line,
-            Mode::Replayed(reader) => reader.compare(at, &line),
-        }
+    /// Forgets the line of a call about which no law had something to say: a certificate has none.
+    fn forget(&mut self, at: usize) {
+        self.refuse(at, HOLDING);
+        self.lines.as_mut().map(Vec::pop);
     }
 
-    /// Forgets the line of a call about which no law had something to say.
-    fn forget(&mut self) {
-        if let Mode::Noted(lines) = &mut self.mode {
-            lines.pop();
-        }
-    }
-
+    /// Refuses a line of the certificate, if one is replayed.
     fn refuse(&mut self, at: usize, wanted: &str) {
-        if let Mode::Replayed(reader) = &mut self.mode {
-            reader.refuse(at, wanted);
+        if let (Some(given), None) = (&self.given, &self.refused) {
+            let got = given.get(at).map_or("the end of the certificate", |(line, _)| line);
+            let line = u32::try_from(at + 1).unwrap_or(u32::MAX);
+            let error = Error::mismatch(Kind::Value, "the certificate is refused: its line", got, wanted);
+            self.refused = Some(error.at(Position::Line(line, 1)));
         }
-    }
-}
-
-impl Reader {
-    fn compare(&mut self, at: usize, wanted: &str) {
-        if self.lines.get(at).is_none_or(|(line, _)| &**line != wanted) {
-            self.refuse(at, wanted);
-        }
-    }
-
-    fn refuse(&mut self, at: usize, wanted: &str) {
-        if self.refused.is_none() {
-            self.refused = Some(self.wrong(at, wanted));
-        }
-    }
-
-    fn wrong(&self, at: usize, wanted: &str) -> Error {
-        let got = self.lines.get(at).map_or("the end of the certificate", |(line, _)| line);
-        let line = u32::try_from(at + 1).unwrap_or(u32::MAX);
-        Error::mismatch(Kind::Value, "the certificate is refused: its line", got, wanted)
-            .at(Position::Line(line, 1))
     }
 }
 
@@ -269,34 +225,23 @@ fn options(given: &Sizes) -> Result<Vec<String>> {
     }
     all.sort_unstable();
     for (name, (min, max)) in &given.assume.ranges {
-        let mut text = format!("{name} >= {min}");
-        if let Some(max) = max {
-            let _ = write!(text, " and <= {max}");
-        }
-        all.push(text);
+        let and_max = max.map_or_else(String::new, |max| format!(" and <= {max}"));
+        all.push(format!("{name} >= {min}{and_max}"));
     }
     all.extend(given.assume.conditions.iter().cloned());
     all.extend(given.assume.nonempty.then(|| "sizes >= 1".to_owned()));
     Ok(all)
 }
 
-/// Everything that laws change besides a call.
-#[derive(PartialEq, Eq)]
-struct Mark([usize; 5], u128);
+/// The laws that the step of a certificate names.
+const HOLDING: &str = "laws whose conditions hold";
 
 impl Terms<'_> {
-    fn mark(&self) -> Mark {
+    /// Everything that laws change besides a call.
+    fn mark(&self) -> ([usize; 5], u128) {
         let counts =
             [self.table.len(), self.table.learned, self.signless.len(), self.computed, self.trail.calls()];
-        Mark(counts, self.symbols.bytes())
-    }
-
-    /// Applies a law; what it gives, and whether it has an effect.
-    fn one(&mut self, law: &Law, call: &mut Call) -> (Option<Vec<TermId>>, bool) {
-        let (mark, before) = (self.mark(), call.clone());
-        let found = law.apply(self, call);
-        let changed = found.is_some() || before != *call || self.mark() != mark;
-        (found, changed)
+        (counts, self.symbols.bytes())
     }
 
     /// The terms of the outputs of a call, whose steps are noted or replayed.
@@ -310,18 +255,18 @@ impl Terms<'_> {
                 self.trail.refuse(at, "a step that ends with the first law that gives terms");
                 break;
             }
-            let (terms, changed) = self.one(law, &mut call);
-            found = terms;
-            if changed {
+            let (mark, last) = (self.mark(), call.clone());
+            found = (law.apply)(self, &mut call);
+            if found.is_some() || last != call || self.mark() != mark {
                 used.push(law.name);
             } else {
-                self.trail.refuse(at, "laws whose conditions hold");
+                self.trail.refuse(at, HOLDING);
             }
         }
         let gives = match found {
             Some(gives) => gives,
             None if used.is_empty() => {
-                self.trail.forget();
+                self.trail.forget(at);
                 return self.plain(call);
             }
             None => self.plain(call),
@@ -329,20 +274,15 @@ impl Terms<'_> {
         for law in &used {
             *self.trail.used.entry(law).or_default() += 1;
         }
-        let line = self.line(number, &used, &before, &gives);
-        self.trail.finish(at, line);
-        gives
-    }
-
-    fn line(&self, call: usize, laws: &[&'static str], of: &Call, gives: &[TermId]) -> String {
         let size_of = |id: TermId| sizes(self, id).trim_start().to_owned();
         let step = Step {
-            call,
-            laws,
-            operator: &of.operator.name,
-            arguments: of.arguments.iter().map(|id| id.map(|id| (id, size_of(id)))).collect(),
+            call: number,
+            laws: &used,
+            operator: &before.operator.name,
+            arguments: before.arguments.iter().map(|id| id.map(|id| (id, size_of(id)))).collect(),
             gives: gives.iter().map(|&id| (id, size_of(id), describe(self, id))).collect(),
         };
-        serde_json::to_string(&step).unwrap_or_default()
+        self.trail.finish(at, &step);
+        gives
     }
 }

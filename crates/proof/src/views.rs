@@ -1,27 +1,24 @@
 //! One form of terms that have the elements of another: in other shapes and orders of axes.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use gradus_core::Shape;
-use gradus_core::convert::usize_of_i64;
-use gradus_core::graph::Standard;
+use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_engine::dim::{Condition, Dim, Relation, Symbols};
-use gradus_engine::fact::Dims;
-use gradus_engine::operators::registry;
+use gradus_engine::fact::{Dims, known_shape};
 
 use crate::attributes;
-use crate::laws::{self, Call};
 use crate::table::{Info, Term, TermId};
 use crate::terms::Terms;
-
-const ONE: Dim = Dim::Known(1);
 
 /// Maximum number of bytes of a constant whose axes are put in another order.
 const MAX_MOVED: usize = 1 << 22;
 
 /// Axes of two shapes that have the same product.
 pub type Groups = Vec<(Range<usize>, Range<usize>)>;
+
+/// Axes into which two shapes are cut, and those of each axis of both.
+type Refined = (Vec<Dim>, [Vec<Range<usize>>; 2]);
 
 /// Groups the axes of two shapes of the same elements into the smallest runs that have the same
 /// product; nothing if products of sizes that are not numbers do not tell.
@@ -31,25 +28,13 @@ pub fn align(symbols: &mut Symbols, a: &[Dim], b: &[Dim]) -> Option<Groups> {
     let mut groups = Groups::new();
     while i < a.len() || j < b.len() {
         // Axes of size 1 stand alone unless both have them.
-        match (a.get(i), b.get(j)) {
-            (Some(&ONE), Some(&ONE)) => {
-                groups.push((i..i + 1, j..j + 1));
-                (i, j) = (i + 1, j + 1);
-                continue;
-            }
-            (Some(&ONE), _) => {
-                groups.push((i..i + 1, j..j));
-                i += 1;
-                continue;
-            }
-            (_, Some(&ONE)) => {
-                groups.push((i..i, j..j + 1));
-                j += 1;
-                continue;
-            }
-            _ => {}
-        }
         let (start_a, start_b) = (i, j);
+        let ones = (a.get(i) == Some(&Dim::ONE), b.get(j) == Some(&Dim::ONE));
+        if ones.0 || ones.1 {
+            (i, j) = (i + usize::from(ones.0), j + usize::from(ones.1));
+            groups.push((start_a..i, start_b..j));
+            continue;
+        }
         let (mut pa, mut pb) = (*a.get(i)?, *b.get(j)?);
         (i, j) = (i + 1, j + 1);
         while pa != pb {
@@ -75,10 +60,10 @@ pub fn align(symbols: &mut Symbols, a: &[Dim], b: &[Dim]) -> Option<Groups> {
 /// The sizes of an operand of that shape where the result is viewed in another shape.
 pub fn broadcast_through(operand: &[Dim], groups: &Groups, from: &[Dim], to: &[Dim]) -> Option<Vec<Dim>> {
     let missing = from.len().checked_sub(operand.len())?;
-    let at = |axis: usize| if axis < missing { ONE } else { operand[axis - missing] };
-    let mut sizes = vec![ONE; to.len()];
+    let at = |axis: usize| if axis < missing { Dim::ONE } else { operand[axis - missing] };
+    let mut sizes = vec![Dim::ONE; to.len()];
     for (a, b) in groups {
-        let is_one = a.clone().all(|axis| at(axis) == ONE);
+        let is_one = a.clone().all(|axis| at(axis) == Dim::ONE);
         let is_full = a.clone().all(|axis| at(axis) == from[axis]);
         if is_full {
             sizes[b.clone()].copy_from_slice(&to[b.clone()]);
@@ -87,11 +72,6 @@ pub fn broadcast_through(operand: &[Dim], groups: &Groups, from: &[Dim], to: &[D
         }
     }
     Some(sizes)
-}
-
-/// The axes of the result of a permutation after another.
-fn composed(first: &[usize], second: &[usize]) -> Vec<usize> {
-    second.iter().map(|&axis| first[axis]).collect()
 }
 
 /// The permutation that undoes another.
@@ -103,48 +83,33 @@ pub fn inverse(order: &[usize]) -> Vec<usize> {
     undone
 }
 
-/// The axes into which axes of the same elements are both cut, as few as there can be; nothing if
-/// products of sizes that are not numbers do not tell.
-fn refined(symbols: &mut Symbols, a: &[Dim], b: &[Dim]) -> Option<Vec<Dim>> {
-    let mut fine = Vec::new();
-    let (mut a, mut b) = (a.iter().copied(), b.iter().copied());
-    let (mut left_a, mut left_b) = (a.next(), b.next());
+/// The axes into which axes of the same elements are both cut, as few as there can be, and those of
+/// each axis; nothing if products of sizes that are not numbers do not tell.
+fn refined(symbols: &mut Symbols, a: &[Dim], b: &[Dim]) -> Option<Refined> {
+    let (mut fine, mut of, mut from) = (Vec::new(), [Vec::new(), Vec::new()], [0, 0]);
+    let mut rest = [a.iter().copied(), b.iter().copied()];
+    // What is left of an axis of each shape.
+    let mut left = rest.each_mut().map(Iterator::next);
     loop {
-        let (x, y) = match (left_a, left_b) {
-            (None, None) => return Some(fine),
-            (Some(x), Some(y)) => (x, y),
-            (Some(x), None) | (None, Some(x)) => {
-                // Axes of size 1 have no axis of the other shape.
-                fine.push(x);
-                (left_a, left_b) = (a.next(), b.next());
-                continue;
-            }
+        let cut = match left {
+            [None, None] => return Some((fine, of)),
+            // Axes of size 1 have no axis of the other shape.
+            [Some(x), None] | [None, Some(x)] => x,
+            [Some(x), Some(y)] if x == y || symbols.divides(x, y) => x,
+            [Some(x), Some(y)] if symbols.divides(y, x) => y,
+            _ => return None,
         };
-        if x == y {
-            fine.push(x);
-            (left_a, left_b) = (a.next(), b.next());
-        } else if symbols.divides(y, x) {
-            fine.push(y);
-            (left_a, left_b) = (Some(symbols.floor_divide(x, y)?), b.next());
-        } else if symbols.divides(x, y) {
-            fine.push(x);
-            (left_a, left_b) = (a.next(), Some(symbols.floor_divide(y, x)?));
-        } else {
-            return None;
+        fine.push(cut);
+        for side in 0..2 {
+            let Some(size) = left[side] else { continue };
+            if size == cut {
+                of[side].push(from[side]..fine.len());
+                (from[side], left[side]) = (fine.len(), rest[side].next());
+            } else {
+                left[side] = Some(symbols.floor_divide(size, cut)?);
+            }
         }
     }
-}
-
-/// The end of the axes from one on whose sizes make a size together.
-fn covered(symbols: &mut Symbols, parts: &[Dim], from: usize, size: Dim) -> Option<usize> {
-    let mut product = ONE;
-    for (at, &part) in parts.iter().enumerate().skip(from) {
-        product = symbols.multiply(product, part)?;
-        if product == size {
-            return Some(at + 1);
-        }
-    }
-    None
 }
 
 /// Sizes or strides in another order.
@@ -167,6 +132,32 @@ impl Terms<'_> {
         base
     }
 
+    /// The scalar that a term repeats.
+    fn repeated(&self, id: TermId) -> Option<TermId> {
+        let Term::Expand(inner) = *self.table.term(id) else { return None };
+        self.table.dims(inner)?.is_empty().then_some(inner)
+    }
+
+    /// A term in a shape without the axes of size 1 in front.
+    pub fn short_shape(&mut self, id: TermId) -> TermId {
+        let Some(dims) = self.table.dims(id).cloned() else { return id };
+        let ones = dims.iter().take_while(|&&dim| dim == Dim::ONE).count();
+        if ones == 0 { id } else { self.reshaped(id, &dims[ones..].into()) }
+    }
+
+    /// The view, permutation, broadcast or slice that a term is of another, of a third term of the
+    /// other's sizes.
+    pub fn view_like(&mut self, id: TermId, inner: TermId) -> Option<TermId> {
+        let dims = self.table.dims(id)?.clone();
+        match self.table.term(id).clone() {
+            Term::Reshape(_) => Some(self.reshaped(inner, &dims)),
+            Term::Permute(_, order) => self.permuted(inner, &order),
+            Term::Slice(_, axis, start, step) => self.sliced(inner, axis, (start, step), *dims.get(axis)?),
+            Term::Expand(_) => Some(self.expanded(inner, &dims)),
+            _ => None,
+        }
+    }
+
     /// A term in another shape.
     pub fn reshaped(&mut self, id: TermId, dims: &Dims) -> TermId {
         let root = self.root(id);
@@ -174,11 +165,11 @@ impl Terms<'_> {
             return root;
         }
         let info = Info { dtype: self.table.dtype(root), dims: Some(dims.clone()) };
+        // A scalar is broadcast to any shape.
+        if let Some(scalar) = self.repeated(root) {
+            return self.table.intern(Term::Expand(scalar), info);
+        }
         match self.table.term(root).clone() {
-            // The scalar is broadcast to any shape.
-            Term::Expand(inner) if self.table.dims(inner).is_some_and(|dims| dims.is_empty()) => {
-                self.table.intern(Term::Expand(inner), info)
-            }
             Term::Integers(all) => self.table.integers(all, info),
             Term::Progression(first, step) => self.table.intern(Term::Progression(first, step), info),
             _ => self.table.intern(Term::Reshape(root), info),
@@ -193,9 +184,9 @@ impl Terms<'_> {
         }
         let out: Dims = permuted(&dims, order).into();
         // Axes of size 1 go, and axes that stay together become one.
-        let kept: Vec<usize> = order.iter().copied().filter(|&axis| dims[axis] != ONE).collect();
+        let kept: Vec<usize> = order.iter().copied().filter(|&axis| dims[axis] != Dim::ONE).collect();
         let mut runs: Vec<Range<usize>> = Vec::new();
-        let next = |axis: usize| (axis + 1..dims.len()).find(|&axis| dims[axis] != ONE);
+        let next = |axis: usize| (axis + 1..dims.len()).find(|&axis| dims[axis] != Dim::ONE);
         let mut last = None;
         for &axis in &kept {
             match runs.last_mut() {
@@ -204,23 +195,15 @@ impl Terms<'_> {
             }
             last = Some(axis);
         }
-        if runs.len() <= 1 {
-            return Some(self.reshaped(id, &out));
-        }
-        if let Term::Expand(inner) = *self.table.term(self.root(id))
-            && self.table.dims(inner).is_some_and(|dims| dims.is_empty())
-        {
+        if runs.len() <= 1 || self.repeated(self.root(id)).is_some() {
             return Some(self.reshaped(id, &out));
         }
         let mut sorted = runs.clone();
         sorted.sort_by_key(|run| run.start);
-        let mut merged = Vec::with_capacity(sorted.len());
-        for run in &sorted {
-            merged.push(self.symbols.product(dims[run.clone()].iter().copied())?);
-        }
+        let size = |run: &Range<usize>| self.symbols.product(dims[run.clone()].iter().copied());
+        let merged = sorted.iter().map(size).collect::<Option<Dims>>()?;
         let position = |run: &Range<usize>| sorted.iter().position(|other| other == run);
         let order = runs.iter().map(position).collect::<Option<Vec<_>>>()?;
-        let merged: Dims = merged.into();
         let argument = self.reshaped(id, &merged);
         if let Some(moved) = self.moved_constant(argument, &order) {
             return Some(self.reshaped(moved, &out));
@@ -235,15 +218,19 @@ impl Terms<'_> {
 
     /// A constant with its axes in another order.
     fn moved_constant(&mut self, id: TermId, order: &[usize]) -> Option<TermId> {
+        let shape = known_shape(self.table.dims(id)?)?;
+        self.picked(id, 0, permuted(shape.dims(), order), &permuted(&shape.strides(), order))
+    }
+
+    /// The elements of a constant from one on, by the sizes and strides of axes.
+    fn picked(&mut self, id: TermId, from: usize, sizes: Vec<usize>, strides: &[usize]) -> Option<TermId> {
         let stored = self.table.stored(self.root(id)).filter(|stored| stored.byte_len() <= MAX_MOVED)?;
-        let shape = gradus_engine::fact::known_shape(self.table.dims(id)?)?;
-        let (sizes, strides) = (permuted(shape.dims(), order), permuted(&shape.strides(), order));
-        let mut places = vec![0];
-        for (&size, &stride) in sizes.iter().zip(&strides) {
+        let mut places = vec![from];
+        for (&size, &stride) in sizes.iter().zip(strides) {
             places = places.iter().flat_map(|&at| (0..size).map(move |i| at + i * stride)).collect();
         }
-        let moved = stored.picked(Shape::new(sizes).ok()?, &places, self.limits).ok()?;
-        Some(self.table.tensor(&moved))
+        let picked = stored.picked(Shape::new(sizes).ok()?, &places, self.limits).ok()?;
+        Some(self.table.tensor(&picked))
     }
 
     /// A permutation of the axes of what is itself a permutation, perhaps in another shape.
@@ -251,22 +238,7 @@ impl Terms<'_> {
         let root = self.root(argument);
         let Term::Permute(base, first) = self.table.term(root).clone() else { return None };
         let own = self.table.dims(root)?.clone();
-        let groups = align(&mut self.symbols, &own, dims)?;
-        // The axes of both, each as small as the smaller ones.
-        let (mut fine, mut of_own, mut of_new) = (Vec::new(), vec![0..0; own.len()], vec![0..0; dims.len()]);
-        for (a, b) in groups {
-            let at = fine.len();
-            fine.extend(refined(&mut self.symbols, &own[a.clone()], &dims[b.clone()])?);
-            let parts = &fine[at..];
-            for (axes, sizes, of) in [(a, &own, &mut of_own), (b, dims, &mut of_new)] {
-                let mut from = 0;
-                for axis in axes {
-                    let to = covered(&mut self.symbols, parts, from, sizes[axis])?;
-                    of[axis] = at + from..at + to;
-                    from = to;
-                }
-            }
-        }
+        let (fine, [of_own, of_new]) = refined(&mut self.symbols, &own, dims)?;
         // Fine axes in the order of the base, and in the order of the result.
         let of_base: Vec<usize> = inverse(&first).iter().flat_map(|&axis| of_own[axis].clone()).collect();
         let of_result: Vec<usize> = order.iter().flat_map(|&axis| of_new[axis].clone()).collect();
@@ -275,8 +247,7 @@ impl Terms<'_> {
         }
         let base_dims: Dims = permuted(&fine, &of_base).into();
         let base = self.reshaped(base, &base_dims);
-        let order = composed(&inverse(&of_base), &of_result);
-        self.permuted(base, &order)
+        self.permuted(base, &permuted(&inverse(&of_base), &of_result))
     }
 
     /// A term broadcast to a shape.
@@ -284,19 +255,9 @@ impl Terms<'_> {
         if self.table.dims(id) == Some(dims) {
             return id;
         }
-        let inner = match *self.table.term(id) {
-            Term::Expand(inner) => inner,
-            _ => id,
-        };
+        let inner = if let Term::Expand(inner) = *self.table.term(id) { inner } else { id };
         // Axes of size 1 in front say nothing.
-        let inner = match self.table.dims(inner).cloned() {
-            Some(own) => {
-                let ones = own.iter().take_while(|&&dim| dim == ONE).count();
-                let rest: Dims = own[ones..].into();
-                self.reshaped(inner, &rest)
-            }
-            None => inner,
-        };
+        let inner = self.short_shape(inner);
         if self.table.dims(inner) == Some(dims) {
             return inner;
         }
@@ -322,17 +283,14 @@ impl Terms<'_> {
 
     /// The elements of a term from one along an axis, in steps, so that the axis has that size.
     pub fn sliced(&mut self, id: TermId, axis: usize, (start, step): (Dim, i64), len: Dim) -> Option<TermId> {
-        let dims = self.table.dims(id)?.clone();
-        let own = *dims.get(axis)?;
+        let mut sizes = self.table.dims(id)?.to_vec();
+        let own = std::mem::replace(sizes.get_mut(axis)?, len);
         if own == len && step > 0 && start == Dim::ZERO {
             return Some(id);
         }
-        if let Term::Expand(inner) = *self.table.term(id)
-            && self.table.dims(inner).is_some_and(|dims| dims.is_empty())
-        {
-            let mut sizes = dims.to_vec();
-            sizes[axis] = len;
-            return Some(self.expanded(inner, &sizes.into()));
+        let sizes: Dims = sizes.into();
+        if let Some(scalar) = self.repeated(id) {
+            return Some(self.expanded(scalar, &sizes));
         }
         if let Some(found) = self.sliced_parts(id, axis, (start, step), len) {
             return Some(found);
@@ -341,9 +299,8 @@ impl Terms<'_> {
         if let Term::Slice(inner, other, first, by) = *self.table.term(id)
             && other > axis
         {
-            let size = dims[other];
             let inner = self.sliced(inner, axis, (start, step), len)?;
-            return self.sliced(inner, other, (first, by), size);
+            return self.sliced(inner, other, (first, by), sizes[other]);
         }
         let (inner, start, step) = match *self.table.term(id) {
             Term::Slice(inner, other, first, by) if other == axis && by > 0 && step > 0 => {
@@ -352,13 +309,11 @@ impl Terms<'_> {
             }
             _ => (id, start, step),
         };
-        let mut sizes = dims.to_vec();
-        sizes[axis] = len;
         if step > 0 && start == Dim::ZERO && self.table.dims(inner).is_some_and(|dims| dims[axis] == len) {
             return Some(inner);
         }
-        let step = if len == ONE { 1 } else { step };
-        let info = Info { dtype: self.table.dtype(inner), dims: Some(sizes.into()) };
+        let step = if len == Dim::ONE { 1 } else { step };
+        let info = Info { dtype: self.table.dtype(inner), dims: Some(sizes) };
         Some(self.table.intern(Term::Slice(inner, axis, start, step), info))
     }
 
@@ -372,15 +327,21 @@ impl Terms<'_> {
             let picked: Dims = all.into_iter().skip(start).step_by(usize_of_i64(step)?).take(len).collect();
             return (picked.len() == len && len > 0).then(|| self.table.integers(picked, info));
         }
-        if let Some(columns) = self.constant_columns(id, axis, from, len) {
+        // Columns of a matrix that is a constant.
+        if let (Some(shape), (Dim::Known(first), 1), 1) = (known_shape(self.table.dims(id)?), from, axis)
+            && let ([rows, all], Some(first), Some(len)) =
+                (shape.dims(), usize_of_i64(first), len.known().and_then(usize_of_i64))
+            && let Some(columns) = self.picked(id, first, vec![*rows, len], &[*all, 1])
+        {
             return Some(columns);
         }
         let (operator, parts, _) = self.applied(id)?;
         let joins = operator.domain.is_empty() && &*operator.name == "Concat" && step == 1;
-        if !joins || attributes::int(&operator.attributes, "axis")? != gradus_core::convert::i64_of(axis) {
+        if !joins || attributes::int(&operator.attributes, "axis")? != i64_of(axis) {
             return None;
         }
-        let (operator, parts) = (operator.clone(), parts.iter().copied().collect::<Option<Vec<_>>>()?);
+        let (attributes, parts) =
+            (operator.attributes.clone(), parts.iter().copied().collect::<Option<Vec<_>>>()?);
         let end = self.symbols.add(start, len)?;
         let mut at = Dim::ZERO;
         let (mut first, mut last) = (None, None);
@@ -399,31 +360,7 @@ impl Terms<'_> {
         }
         let mut sizes = self.table.dims(id)?.to_vec();
         sizes[axis] = len;
-        let infos = vec![Info { dims: Some(sizes.into()), ..info }];
-        let arguments = taken.iter().copied().map(Some).collect();
-        let row = registry::row(Standard::Onnx, "", "Concat")?;
-        laws::apply(self, Call { operator: Arc::new(operator), row, arguments, infos }).first().copied()
-    }
-
-    /// Columns of a matrix that is a constant.
-    fn constant_columns(
-        &mut self,
-        id: TermId,
-        axis: usize,
-        (start, step): (Dim, i64),
-        len: Dim,
-    ) -> Option<TermId> {
-        let stored = self.table.stored(self.root(id)).filter(|stored| stored.byte_len() <= MAX_MOVED)?;
-        let [Dim::Known(rows), Dim::Known(all)] = **self.table.dims(id)? else { return None };
-        if axis != 1 || step != 1 {
-            return None;
-        }
-        let [rows, all, from, len] = [rows, all, start.known()?, len.known()?].map(usize_of_i64);
-        let (rows, all, from, len) = (rows?, all?, from?, len?);
-        let places: Vec<_> =
-            (0..rows).flat_map(|row| (0..len).map(move |at| row * all + from + at)).collect();
-        let part = stored.picked(Shape::new([rows, len]).ok()?, &places, self.limits).ok()?;
-        Some(self.table.tensor(&part))
+        self.operation_with("Concat", attributes, taken, Info { dims: Some(sizes.into()), ..info })
     }
 
     /// The axis that a number means for a term.
@@ -434,7 +371,6 @@ impl Terms<'_> {
 
 /// The axis that a number means, of that many.
 pub fn axis_of(axis: i64, rank: usize) -> Option<usize> {
-    let rank_number = i64::try_from(rank).ok()?;
-    let axis = if axis < 0 { axis.checked_add(rank_number)? } else { axis };
+    let axis = if axis < 0 { axis.checked_add(i64_of(rank))? } else { axis };
     usize_of_i64(axis).filter(|&axis| axis < rank)
 }

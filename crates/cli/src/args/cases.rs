@@ -38,10 +38,6 @@ pub(crate) struct CasesArgs {
     #[arg(long, value_name = "N")]
     pub(crate) opset: Option<i64>,
 
-    /// Print JSON (docs/json.md).
-    #[arg(long)]
-    pub(crate) json: bool,
-
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
 }

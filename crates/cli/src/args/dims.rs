@@ -34,10 +34,6 @@ pub(crate) struct Dim {
     #[command(flatten)]
     pub(crate) written: DialectArg,
 
-    /// Print JSON (docs/json.md).
-    #[arg(long)]
-    pub(crate) json: bool,
-
     #[command(flatten)]
     pub(crate) assume: AssumeArgs,
 

@@ -66,7 +66,7 @@ pub(crate) struct EditArgs {
     #[arg(long = "size", value_name = "NODE=SIZE", requires = "dynamic")]
     pub(crate) sizes: Vec<String>,
 
-    /// Let an input have another element type, with a Cast behind it; `scale` and `offset`,
+    /// Let an input have another element type, with a Cast after it; `scale` and `offset`,
     /// numbers, fractions or a list for the channels, make images of bytes what the model reads:
     /// `x=uint8,scale=1/255`.
     #[arg(long = "input-type", value_name = "NAME=TYPE[,scale=…][,offset=…]")]
@@ -135,10 +135,6 @@ pub(crate) struct EditArgs {
     #[arg(long)]
     pub(crate) no_docs: bool,
 
-    /// Print JSON (docs/json.md).
-    #[arg(long)]
-    pub(crate) json: bool,
-
     #[command(flatten)]
     pub(crate) shapes: ShapeArgs,
 
@@ -171,10 +167,6 @@ pub(crate) struct GeneralizeArgs {
     /// Say what a number of a node is, where several sizes fit: NODE=h//8.
     #[arg(long = "size", value_name = "NODE=SIZE")]
     pub(crate) sizes: Vec<String>,
-
-    /// Print JSON (docs/json.md).
-    #[arg(long)]
-    pub(crate) json: bool,
 
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
@@ -213,10 +205,6 @@ pub(crate) struct JoinArgs {
     #[arg(long, value_name = "TEXT", default_value = "second/")]
     pub(crate) prefix: String,
 
-    /// Print JSON (docs/json.md).
-    #[arg(long)]
-    pub(crate) json: bool,
-
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
 }
@@ -247,10 +235,6 @@ pub(crate) struct SplitArgs {
     /// Do not prove that the parts are the model.
     #[arg(long)]
     pub(crate) no_prove: bool,
-
-    /// Print JSON (docs/json.md).
-    #[arg(long)]
-    pub(crate) json: bool,
 
     #[command(flatten)]
     pub(crate) limits: LimitArgs,

@@ -77,10 +77,6 @@ pub(crate) struct LintArgs {
     #[arg(long)]
     pub(crate) all: bool,
 
-    /// Print JSON (docs/json.md): a line for each model.
-    #[arg(long)]
-    pub(crate) json: bool,
-
     #[command(flatten)]
     pub(crate) sizes: SizeArgs,
 

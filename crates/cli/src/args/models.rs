@@ -132,10 +132,6 @@ pub(crate) struct Infer {
     #[arg(long)]
     pub(crate) ignore_declared: bool,
 
-    /// Print JSON (docs/json.md): a line for each model.
-    #[arg(long)]
-    pub(crate) json: bool,
-
     #[command(flatten)]
     pub(crate) written: DialectArg,
 
@@ -194,10 +190,6 @@ pub(crate) struct CostArgs {
     #[arg(long, value_name = "N", default_value_t = 2)]
     pub(crate) depth: usize,
 
-    /// Print JSON (docs/json.md): a line for each model.
-    #[arg(long)]
-    pub(crate) json: bool,
-
     #[command(flatten)]
     pub(crate) sizes: SizeArgs,
 
@@ -233,10 +225,6 @@ pub(crate) struct ReportArgs {
     /// by operator, and values whose shapes differ.
     #[arg(long, value_name = "MODEL")]
     pub(crate) compare: Option<PathBuf>,
-
-    /// Print JSON (docs/json.md): a line for each model.
-    #[arg(long)]
-    pub(crate) json: bool,
 
     #[command(flatten)]
     pub(crate) sizes: SizeArgs,
@@ -333,10 +321,6 @@ pub(crate) struct Show {
     #[arg(required = true, value_name = "MODEL")]
     pub(crate) models: Vec<PathBuf>,
 
-    /// Print JSON (docs/json.md).
-    #[arg(long)]
-    pub(crate) json: bool,
-
     #[command(flatten)]
     pub(crate) written: DialectArg,
 
@@ -371,10 +355,6 @@ pub(crate) struct DiffArgs {
     /// The form of the answer: text, or a comment on a pull request.
     #[arg(long, value_name = "FORM", value_enum, default_value_t, conflicts_with = "json")]
     pub(crate) format: DiffForm,
-
-    /// Print JSON (docs/json.md).
-    #[arg(long)]
-    pub(crate) json: bool,
 
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
@@ -461,10 +441,6 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "X", default_value_t = 0.0)]
     pub(crate) max_relative: f64,
 
-    /// Print JSON (docs/json.md).
-    #[arg(long)]
-    pub(crate) json: bool,
-
     #[command(flatten)]
     pub(crate) shapes: ShapeArgs,
 
@@ -513,10 +489,6 @@ pub(crate) struct ProveArgs {
     /// List all pairs of values that are not proved, and not only the first ten.
     #[arg(long)]
     pub(crate) all: bool,
-
-    /// Print JSON (docs/json.md).
-    #[arg(long)]
-    pub(crate) json: bool,
 
     #[command(flatten)]
     pub(crate) sizes: SizeArgs,
@@ -569,10 +541,6 @@ pub(crate) struct VerifyProofArgs {
     #[arg(long, value_name = "WHAT", default_value = "bits")]
     pub(crate) up_to: UpToArg,
 
-    /// Print JSON (docs/json.md).
-    #[arg(long)]
-    pub(crate) json: bool,
-
     #[command(flatten)]
     pub(crate) sizes: SizeArgs,
 
@@ -587,17 +555,9 @@ pub(crate) struct Ops {
     /// Only the operator of this name.
     #[arg(value_parser = Named(operator_names, any), hide_possible_values = true)]
     pub(crate) name: Option<String>,
-
-    /// Print JSON (docs/json.md).
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
 /// List the devices besides the processor that make sequences, and say why there are no others.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:\n  gradus devices\n  gradus devices --json")]
-pub(crate) struct Devices {
-    /// Print JSON (docs/json.md).
-    #[arg(long)]
-    pub(crate) json: bool,
-}
+pub(crate) struct Devices {}

@@ -125,10 +125,6 @@ pub(crate) struct FoldArgs {
     #[arg(long)]
     pub(crate) all: bool,
 
-    /// Print JSON (docs/json.md): a line for each model.
-    #[arg(long)]
-    pub(crate) json: bool,
-
     #[command(flatten)]
     pub(crate) sizes: SizeArgs,
 
@@ -206,10 +202,6 @@ pub(crate) struct ConvertArgs {
     /// List everything that is not kept, a line each, however long.
     #[arg(long)]
     pub(crate) all: bool,
-
-    /// Print JSON (docs/json.md).
-    #[arg(long)]
-    pub(crate) json: bool,
 
     #[command(flatten)]
     pub(crate) sizes: SizeArgs,

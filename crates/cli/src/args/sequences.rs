@@ -156,15 +156,11 @@ pub(crate) struct OutArgs {
     pub(crate) slice: Option<String>,
 
     /// Write a file instead of printing: .npy, .arrow or .csv.
-    #[arg(short = 'o', long = "out", value_name = "FILE")]
+    #[arg(short = 'o', long = "out", value_name = "FILE", conflicts_with = "json")]
     pub(crate) file: Option<PathBuf>,
 
-    /// Print JSON (docs/json.md).
-    #[arg(long, conflicts_with_all = ["file", "plot"])]
-    pub(crate) json: bool,
-
     /// Draw the elements over their indices.
-    #[arg(long, conflicts_with = "file")]
+    #[arg(long, conflicts_with_all = ["file", "json"])]
     pub(crate) plot: bool,
 
     /// Draw on a logarithmic axis, labelled with powers of 10.
@@ -200,10 +196,6 @@ pub(crate) struct CompareArgs {
     /// Draw how far each program is from the exact result of a call, over the index.
     #[arg(long, global = true, conflicts_with = "json")]
     pub(crate) plot: bool,
-
-    /// Print JSON (docs/json.md).
-    #[arg(long, global = true)]
-    pub(crate) json: bool,
 
     #[command(flatten)]
     pub(crate) models: CompareModels,

@@ -30,7 +30,7 @@ pub(crate) fn cases(args: &args::CasesArgs) -> Result<(), Failure> {
         names.push(case.name);
     }
     let (operator, version, opset) = (made.operator(), made.version(), made.opset());
-    if args.json {
+    if output::is_json() {
         let folder = args.output.display().to_string();
         return output::print_json(&CasesJson {
             operator,

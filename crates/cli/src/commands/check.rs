@@ -168,7 +168,7 @@ fn compare(args: &args::CheckArgs) -> Result<bool, Failure> {
     let check = before.check(&after, &args.options(&before)?);
     let check = check.map_err(|error| error.in_file(args.before.display()))?;
     let same = args.accepts(&check.outputs);
-    if args.json {
+    if output::is_json() {
         output::print_json(&json(args, &check, same))?;
     } else {
         output::print_line(&text(&check))?;
@@ -199,7 +199,7 @@ fn compare_in(args: &args::CheckArgs, runtime: FindRuntime) -> Result<bool, Fail
         checks.push((name, check, saved));
     }
     let same = checks.iter().all(|(_, check, _)| args.accepts(&check.outputs));
-    if args.json {
+    if output::is_json() {
         let runtimes = checks.iter().map(|(name, check, saved)| RuntimeJson {
             runtime: name,
             runs: check.runs,

@@ -18,7 +18,7 @@ use crate::{json, output};
 /// Runs `gradus compare`: prints the results of every program for a call, or the nodes that differ.
 pub(crate) fn compare(args: &args::CompareArgs) -> Result<(), Failure> {
     if args.models.rules {
-        return portability::rules(args.json);
+        return portability::rules();
     }
     let Some(call) = &args.call else { return portability::models(args) };
     if let Some(model) = args.models.models.first() {
@@ -53,7 +53,7 @@ pub(crate) fn compare(args: &args::CompareArgs) -> Result<(), Failure> {
         }
     };
     let read_as = types.in_dtype.map_or("exact", DType::name);
-    if args.json {
+    if output::is_json() {
         let results = json::object(results.iter().map(|(profile, result)| (profile.name(), result)))?;
         return output::print_json(&CompareJson {
             call: head,

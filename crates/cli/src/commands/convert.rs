@@ -107,8 +107,10 @@ pub(crate) fn convert(args: &args::ConvertArgs) -> Result<(), Failure> {
     if args.opset.is_some() && to != Standard::Onnx {
         return Err(Error::new(Kind::Usage, "cannot use --opset: the output is not an ONNX model").into());
     }
-    many::each(&models, args.json, &args.fleet, args.limits.limits(), |model, out| {
-        output::bounded(out, args.json || args.all, |out| one(args, model, &output, to, &options, out))
+    many::each(&models, &args.fleet, args.limits.limits(), |model, out| {
+        output::bounded(out, output::is_json() || args.all, |out| {
+            one(args, model, &output, to, &options, out)
+        })
     })
 }
 
@@ -138,7 +140,7 @@ fn one(
         of_check.sizes.clone_from(&options.sizes);
         of_check.proof = Duration::ZERO;
         let same = checked(&model, &converted, &of_check).map_err(|error| error.in_file(path.display()));
-        if same.is_err() && !args.json {
+        if same.is_err() && !output::is_json() {
             write!(out, "{}", text(args, &files, &converted.report, false))?;
         }
         Some(same?)
@@ -156,7 +158,7 @@ fn one(
     if !refused {
         converted.model.save(&output)?;
     }
-    if args.json {
+    if output::is_json() {
         output::write_json(out, &json(&files, &converted.report, verified.as_ref(), !refused))?;
     } else {
         write!(out, "{}", text(args, &files, &converted.report, !refused))?;

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::fleet::FleetModel;
 use super::infer::{DimJson, Remark, dim_json, peak_text, write_conditions, write_problems};
-use super::sweep::{self, CostForm, Sweep};
+use super::sweep::{self, Sweep};
 use super::{fleet, given, many, plan};
 use crate::args;
 use crate::columns::{Column, Fitted, fitted, inline, narrow_hint};
@@ -106,8 +106,8 @@ pub(crate) fn cost(args: &args::CostArgs) -> Result<(), Failure> {
         return Err(Error::new(Kind::Usage, "--plan needs numbers, but --dim gives a range of sizes").into());
     }
     let models = fleet::expand(&args.models)?;
-    many::each(&models, args.json, &args.fleet, args.limits.limits(), |model, out| {
-        output::bounded(out, args.json, |out| one(args, model, &options, sweep.as_ref(), out))
+    many::each(&models, &args.fleet, args.limits.limits(), |model, out| {
+        output::bounded(out, output::is_json(), |out| one(args, model, &options, sweep.as_ref(), out))
     })
 }
 
@@ -120,12 +120,12 @@ fn one(
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     let model = given::set(&args.limits.open(path)?, &args.sizes.shapes.inputs)?;
-    if args.models.len() > 1 && !args.json {
+    if args.models.len() > 1 && !output::is_json() {
         writeln!(out, "{}", output::path(path))?;
     }
     if let Some(sweep) = sweep {
         let name = path.display().to_string();
-        return sweep.print(&model, options, name, CostForm { json: args.json, plot: args.plot }, out);
+        return sweep.print(&model, options, name, args.plot, out);
     }
     let graph = model.graph();
     let mut cost = model.cost(options).map_err(|error| error.in_file(path.display()))?;
@@ -138,7 +138,7 @@ fn one(
         .transpose();
     let fit = fit.map_err(|error| error.in_file(path.display()))?;
     let fits = fit.as_ref().is_none_or(|fit| fit.most.is_some());
-    if args.json {
+    if output::is_json() {
         let json = cost_json(path.display().to_string(), graph, &mut cost, args.depth, fit);
         output::write_json(out, &json)?;
     } else {

@@ -3,7 +3,6 @@
 use gradus::gpu::{self, FoundDevice, Info, Missing};
 use serde::Serialize;
 
-use crate::args;
 use crate::diagnostics::Failure;
 use crate::output;
 
@@ -43,9 +42,9 @@ impl MissingJson<'_> {
 }
 
 /// Runs `gradus devices`: prints the devices, and the reasons why others are missing.
-pub(crate) fn devices(args: &args::Devices) -> Result<(), Failure> {
+pub(crate) fn devices() -> Result<(), Failure> {
     let FoundDevice { devices, missing } = gpu::devices();
-    if args.json {
+    if output::is_json() {
         return output::print_json(&DevicesJson {
             devices: devices.iter().map(DeviceJson::of).collect(),
             missing: missing.iter().map(MissingJson::of).collect(),

@@ -97,7 +97,7 @@ fn solve(args: &args::Dim, name: &str) -> Result<(), Failure> {
     };
     let print = |end: Option<_>| end.map(|end| symbols.print(end).to_string());
     let (min, max) = solved.map_or((None, None), |solved| (print(solved.least), print(solved.most)));
-    if args.json {
+    if output::is_json() {
         let json = SolvedJson { condition: &args.text, solved_for: name, answer, min, max };
         output::print_json(&json)?;
     } else {
@@ -134,7 +134,7 @@ fn condition(args: &args::Dim) -> Result<(), Failure> {
         Answer::Unknown => ("unknown", None),
         Answer::Contradiction => ("contradiction", None),
     };
-    if args.json {
+    if output::is_json() {
         let counterexample =
             counterexample.map(|found| found.iter().map(|(name, value)| (&**name, *value)).collect());
         output::print_json(&DecidedJson { condition: &args.text, answer: name, counterexample })?;
@@ -191,7 +191,7 @@ fn expression(args: &args::Dim) -> Result<(), Failure> {
         Some(value.ok_or_else(none)?)
     };
     let printed = symbols.print(dim).to_string();
-    if args.json {
+    if output::is_json() {
         let bounds = expression.bounds(&given, &ranges, Some(&args.limits.limits()));
         let symbols = symbols.symbols_of(dim).into_iter().map(|symbol| &*symbol.name).collect();
         return output::print_json(&ExpressionJson {

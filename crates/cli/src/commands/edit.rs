@@ -38,15 +38,15 @@ pub(crate) fn edit(args: &args::EditArgs) -> Result<(), Failure> {
         let message = "nothing to edit: expected an option that says what changes (--help)";
         return Err(Error::new(Kind::Usage, message).into());
     }
-    save(&edited, &[path], &to, args.json)
+    save(&edited, &[path], &to)
 }
 
 /// Writes an edited model, and says what was done to those that it comes from.
-pub(super) fn save(edited: &Edited, from: &[&Path], to: &Path, json: bool) -> Result<(), Failure> {
+pub(super) fn save(edited: &Edited, from: &[&Path], to: &Path) -> Result<(), Failure> {
     let bytes = edited.save(to)?;
     let from: Vec<_> = from.iter().map(|path| path.display().to_string()).collect();
     let from = from.join(" ");
-    if json {
+    if output::is_json() {
         let inference = edited.inference();
         let json = EditedJson {
             model: from,

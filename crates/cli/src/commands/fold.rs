@@ -141,8 +141,8 @@ pub(crate) fn fold(args: &args::FoldArgs) -> Result<(), Failure> {
     options.declare = !args.no_declare;
     let models = fleet::expand(&args.models)?;
     given::check_destination(output, &models)?;
-    many::each(&models, args.json, &args.fleet, args.limits.limits(), |model, out| {
-        output::bounded(out, args.json || args.all, |out| one(args, output, model, &options, out))
+    many::each(&models, &args.fleet, args.limits.limits(), |model, out| {
+        output::bounded(out, output::is_json() || args.all, |out| one(args, output, model, &options, out))
     })
 }
 
@@ -219,7 +219,7 @@ fn one(
     let is_ir = model.source().standard == Standard::OpenVino;
     let before = len(path) + if is_ir { len(&path.with_extension("bin")) } else { 0 };
     let sizes = ByteCounts { before, after: model.save_edited(&folded.model, to)? };
-    if args.json {
+    if output::is_json() {
         let json = json(path, to, sizes, &folded.report, &checks);
         output::write_json(out, &json)?;
     } else {

@@ -38,7 +38,7 @@ pub(crate) fn generalize(args: &args::GeneralizeArgs) -> Result<(), Failure> {
     let made = first.generalize(&others, &dynamic(&args.dynamic, &args.sizes)?)?;
     let bytes = first.save_edited(&made.model, &to)?;
     let from: Vec<_> = args.models.iter().map(|path| path.display().to_string()).collect();
-    if args.json {
+    if output::is_json() {
         let output = to.display().to_string();
         return output::print_json(&json(from, output, bytes, &made));
     }

@@ -18,5 +18,5 @@ pub(crate) fn join(args: &args::JoinArgs) -> Result<(), Failure> {
     options.prefix = Some(args.prefix.clone());
     let to = destination(&args.output, first, models[0].source().standard)?;
     let joined = models[0].join(&models[1], &options)?;
-    save(&joined, &[first, second], &to, args.json)
+    save(&joined, &[first, second], &to)
 }

@@ -35,12 +35,11 @@ struct CountsJson {
 
 /// Does something with each model, and prints what it writes.
 ///
-/// With `json`, a model that fails has a line on standard output too, so that every model has one.
-/// The last line of several models has the counts: on standard output with `json`, else on standard
+/// With `--json`, a model that fails has a line on standard output too, so that every model has one.
+/// The last line of several models has the counts: on standard output with `--json`, else on standard
 /// error, for people and where a model failed.
 pub(super) fn each(
     models: &[FleetModel],
-    json: bool,
     fleet: &FleetArgs,
     limits: Limits,
     one: impl Fn(&FleetModel, &mut dyn Write) -> Result<(), Failure> + Sync,
@@ -50,7 +49,7 @@ pub(super) fn each(
         let result = error::guarded(|| one(model, out));
         let model = &model.path;
         let result = result.map_err(|failure| failure.in_model(model));
-        if let (true, Err(Failure::Error(error))) = (json, &result) {
+        if let (true, Err(Failure::Error(error))) = (output::is_json(), &result) {
             let failed = FailedJson { model: model.display().to_string(), error: ErrorJson::of(error) };
             output::write_json(out, &failed)?;
         }
@@ -64,7 +63,7 @@ pub(super) fn each(
     let tell = |model: &FleetModel, took| output::tell_time(&output::path(&model.path), took);
     if let [model] = models {
         let mut out =
-            Shown::new(Limited::new(BufWriter::new(std::io::stdout().lock()), limits), Form::new(json));
+            Shown::new(Limited::new(BufWriter::new(std::io::stdout().lock()), limits), Form::of_results());
         let (took, result) = timed(model, &mut out);
         out.flush()?;
         tell(model, took);
@@ -84,7 +83,7 @@ pub(super) fn each(
                     let mut text = Vec::new();
                     let result = timed(
                         &models[index],
-                        &mut Shown::new(Limited::new(&mut text, limits), Form::new(json)),
+                        &mut Shown::new(Limited::new(&mut text, limits), Form::of_results()),
                     );
                     if sender.send((index, text, result)).is_err() {
                         break;
@@ -107,7 +106,7 @@ pub(super) fn each(
                     Ok(()) => {}
                     Err(failure) => {
                         panicked |= failure.is_panic();
-                        bar.suspend(|| diagnostics::report(failure, json));
+                        bar.suspend(|| diagnostics::report(failure, output::is_json()));
                         failed += 1;
                     }
                 }
@@ -120,7 +119,7 @@ pub(super) fn each(
     bar.finish_and_clear();
     printed?;
     let counts = CountsJson { models: models.len(), failed };
-    if json {
+    if output::is_json() {
         output::print_json(&counts)?;
     } else {
         let counted = || output::tell(&format!("{} models, {failed} failed", models.len()));

@@ -36,8 +36,8 @@ mod verify_proof;
 
 use clap::CommandFactory;
 
-use gradus::Error;
 use gradus::files::{self, NewFiles};
+use gradus::{Error, Kind};
 
 use crate::FindRuntime;
 use crate::args::{self, Args, Command};
@@ -48,6 +48,10 @@ use crate::output;
 /// Does what was typed.
 pub(crate) fn run(args: &Args, runtime: FindRuntime) -> Result<(), Failure> {
     match &args.command {
+        Command::Graph(_) | Command::Help(_) | Command::Completions(_) | Command::Man(_) if args.json => {
+            let message = "cannot print JSON: the command prints text, expected one that reports results";
+            Err(Error::new(Kind::Usage, message).into())
+        }
         Command::Run(args) => run::run(args),
         Command::Infer(args) => infer::infer(args),
         Command::Cost(args) => cost::cost(args),
@@ -68,7 +72,7 @@ pub(crate) fn run(args: &Args, runtime: FindRuntime) -> Result<(), Failure> {
         Command::Cases(args) => cases::cases(args),
         Command::Ops(args) => ops::ops(args),
         Command::Dim(args) => dim::dim(args),
-        Command::Devices(args) => devices::devices(args),
+        Command::Devices(_) => devices::devices(),
         Command::Range(args) => sequence::range(args),
         Command::Linspace(args) => sequence::linspace(args),
         Command::Logspace(args) => sequence::logspace(args),

@@ -89,7 +89,7 @@ pub(crate) fn ops(args: &args::Ops) -> Result<(), Failure> {
         let name = args.name.as_deref().unwrap_or_default();
         return Err(not_run(name).into());
     }
-    if args.json {
+    if output::is_json() {
         let rows: Vec<_> = found
             .iter()
             .map(|((_, standard, domain, _), signature)| RowJson::of(standard.name(), domain, signature))

@@ -50,7 +50,7 @@ pub(super) fn print(
     let plan = cost
         .plan(model, args.align, if args.in_place { Reuse::InPlace } else { Reuse::Views })
         .map_err(|error| error.in_file(path.display()))?;
-    if args.json {
+    if output::is_json() {
         output::write_json(out, &plan_json(path.display().to_string(), graph, &plan))?;
     } else {
         write_text(graph, &plan, out)?;

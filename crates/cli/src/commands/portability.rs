@@ -72,8 +72,8 @@ struct RuleJson {
 }
 
 /// Prints all rules.
-pub(super) fn rules(json: bool) -> Result<(), Failure> {
-    if json {
+pub(super) fn rules() -> Result<(), Failure> {
+    if output::is_json() {
         let rules = RULES.iter().chain(OPENVINO_RULES).map(|rule| {
             let results = by_program(rule.results)?;
             Ok(RuleJson { rule: rule.name, operators: rule.operators, condition: rule.condition, results })
@@ -107,8 +107,8 @@ pub(super) fn models(args: &CompareArgs) -> Result<(), Failure> {
     }
     let options = given::infer_options(&given.sizes)?;
     let models = fleet::expand(&given.models)?;
-    many::each(&models, args.json, &given.fleet, given.limits.limits(), |model, out| {
-        output::bounded(out, args.json, |out| one(args, model, &options, out))
+    many::each(&models, &given.fleet, given.limits.limits(), |model, out| {
+        output::bounded(out, output::is_json(), |out| one(args, model, &options, out))
     })
 }
 
@@ -121,7 +121,7 @@ fn one(
 ) -> Result<(), Failure> {
     let model = given::set(&args.models.limits.open(path)?, &args.models.sizes.shapes.inputs)?;
     let found = model.portability(options).map_err(|error| error.in_file(path.display()))?;
-    if args.json {
+    if output::is_json() {
         output::write_json(out, &portability_json(path.display().to_string(), &found)?)?;
     } else {
         if args.models.models.len() > 1 {

@@ -100,7 +100,7 @@ pub(crate) fn prove(args: &args::ProveArgs) -> Result<(), Failure> {
             saved.into_iter().map(|(name, path)| FileJson { name, path: path.display().to_string() }),
         );
     }
-    if args.json {
+    if output::is_json() {
         output::print_json(&json(args, &proved, files))?;
     } else {
         output::print_line(&text(args, &proved, &files))?;

@@ -95,7 +95,7 @@ pub(crate) fn report(args: &args::ReportArgs) -> Result<(), Failure> {
     }
     let rows = Mutex::new(BTreeMap::new());
     let index = Mutex::new(Ok(()));
-    let result = many::each(&models, args.json, &args.fleet, args.limits.limits(), |model, out| {
+    let result = many::each(&models, &args.fleet, args.limits.limits(), |model, out| {
         let result = one(args, model, &options, &index, out);
         let summary = match &result {
             Ok(summary) => Ok(summary.clone()),
@@ -167,7 +167,7 @@ fn one(
     let report = report.map_err(|error| error.in_file(path.display()))?;
     write(&to, &report.html)?;
     let summary = &report.summary;
-    if args.json {
+    if output::is_json() {
         output::write_json(out, &json(args, path, &to, report.html.len(), summary))?;
     } else {
         write_text(path, &to, report.html.len(), summary, out)?;

@@ -52,7 +52,7 @@ pub(crate) fn run(args: &args::RunArgs) -> Result<(), Failure> {
         outputs.truncate(model.graph().outputs().len());
     }
     let saved = args.out.as_ref().map(|folder| save(&model, folder, &outputs)).transpose()?;
-    if args.json {
+    if output::is_json() {
         let mut all = Vec::new();
         all.push(match &saved {
             Some(saved) => ("files", files_json(saved)?),

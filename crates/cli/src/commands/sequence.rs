@@ -250,7 +250,7 @@ impl Arrays {
         }
         match &out.file {
             Some(path) => stream::tensor_to_file(&result, path),
-            None if out.json => output::print_json(&json::tensor(&result)),
+            None if output::is_json() => output::print_json(&json::tensor(&result)),
             None => output::print_line(&output::tensor(&result)),
         }
     }
@@ -307,7 +307,7 @@ fn emit_all(plan: &Sequence, out: &args::OutArgs) -> Result<(), Failure> {
         stream::to_file(&source, path)
     } else if out.plot {
         stream::plot(plan, out.log)
-    } else if out.json {
+    } else if output::is_json() {
         stream::json(&source)
     } else {
         stream::print(&source)

@@ -56,10 +56,10 @@ struct ConstantJson {
 /// Runs `gradus show`: prints the contents of models.
 pub(crate) fn show(args: &args::Show) -> Result<(), Failure> {
     let models = fleet::expand(&args.models)?;
-    many::each(&models, args.json, &args.fleet, args.limits.limits(), |FleetModel { path, .. }, out| {
+    many::each(&models, &args.fleet, args.limits.limits(), |FleetModel { path, .. }, out| {
         let shown = shown(path, &args.limits.open(path)?, args.written.dialect);
-        output::bounded(out, args.json, |out| {
-            if args.json {
+        output::bounded(out, output::is_json(), |out| {
+            if output::is_json() {
                 return output::write_json(out, &shown);
             }
             Ok(writeln!(out, "{}", text(&shown).trim_end())?)

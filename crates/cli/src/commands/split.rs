@@ -43,7 +43,7 @@ pub(crate) fn split(args: &args::SplitArgs) -> Result<(), Failure> {
         let name = format!("{stem}.{number}.onnx");
         parts.push(written(part, &args.output, &name)?);
     }
-    if args.json {
+    if output::is_json() {
         return output::print_json(&SplitJson { model: path.display().to_string(), parts, verdict });
     }
     let mut lines = Vec::new();

@@ -26,13 +26,6 @@ pub(super) struct Sweep {
     sizes: Vec<i64>,
 }
 
-/// The form in which costs are printed.
-#[derive(Clone, Copy)]
-pub(super) struct CostForm {
-    pub(super) json: bool,
-    pub(super) plot: bool,
-}
-
 #[derive(Serialize)]
 struct SweepJson<'a> {
     model: String,
@@ -95,7 +88,7 @@ impl Sweep {
         model: &Model,
         options: &InferOptions,
         name: String,
-        form: CostForm,
+        is_plotted: bool,
         out: &mut dyn Write,
     ) -> Result<(), Failure> {
         let mut options = options.clone();
@@ -115,12 +108,12 @@ impl Sweep {
             })?);
             failed = failed.or_else(|| (!cost.inference().problems().is_empty()).then_some(cost));
         }
-        if form.json {
+        if output::is_json() {
             output::write_json(out, &SweepJson { model: name, symbol: &self.symbol, points })?;
         } else {
             write!(out, "{}", aligned(&rows))?;
         }
-        if form.plot {
+        if is_plotted {
             let ends = [self.sizes.first(), self.sizes.last()]
                 .map(|size| size.map_or_else(String::new, i64::to_string));
             for (heights, what) in [(macs, "MACs"), (peaks, "peak in bytes")] {
@@ -136,7 +129,7 @@ impl Sweep {
         }
         let Some(failed) = failed else { return Ok(()) };
         // At a size that contradicts the model, no run has this cost.
-        if !form.json {
+        if !output::is_json() {
             write_problems(failed.inference(), out)?;
         }
         Err(Failure::Reported)

@@ -41,7 +41,11 @@ pub(crate) fn verify_proof(args: &args::VerifyProofArgs) -> Result<(), Failure> 
         in_file(Error::new(Kind::Syntax, format!("cannot read the certificate: {error}")))
     })?;
     let proof = verify(&first, &second, text, &options).map_err(in_file)?;
-    if args.json { output::print_json(&json(args, &proof)) } else { output::print_line(&summary(&proof)) }
+    if output::is_json() {
+        output::print_json(&json(args, &proof))
+    } else {
+        output::print_line(&summary(&proof))
+    }
 }
 
 fn json<'a>(args: &args::VerifyProofArgs, proof: &'a Proof) -> VerifyProofJson<'a> {

@@ -9,6 +9,7 @@
 mod check_sizes;
 mod conditions;
 mod context;
+mod contradiction;
 mod declared;
 mod elements;
 mod extremes;
@@ -34,6 +35,7 @@ use gradus_core::graph::{DeclaredDim, Graph, Node, Standard, Type, ValueId};
 use gradus_core::text::name_in_message;
 use gradus_core::{Error, Kind, Limits, Result, Value};
 
+pub use contradiction::contradiction;
 pub use elements::element_of_input;
 pub use in_place::Reuse;
 pub use in_place::Rooms;

@@ -235,8 +235,19 @@ pub enum Sort {
     Strings,
 }
 
+/// The content of an attribute that is not given.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum DefaultContent {
+    /// An integer.
+    Int(i64),
+    /// A float.
+    Float(f32),
+    /// Text.
+    Text(&'static str),
+}
+
 /// An attribute of an operator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AttributeRule {
     /// Its name in the text.
     pub name: &'static str,
@@ -244,15 +255,24 @@ pub struct AttributeRule {
     pub sort: Sort,
     /// True if it must be given.
     pub required: bool,
+    /// Its content where it is not given, if the table has it and it is no list.
+    pub default: Option<DefaultContent>,
 }
 
 /// An attribute, for tables.
 pub const fn attribute(name: &'static str, sort: Sort, required: bool) -> AttributeRule {
-    AttributeRule { name, sort, required }
+    AttributeRule { name, sort, required, default: None }
+}
+
+impl AttributeRule {
+    /// The attribute with a default, for tables.
+    pub const fn or(self, default: DefaultContent) -> AttributeRule {
+        AttributeRule { default: Some(default), ..self }
+    }
 }
 
 /// The inputs, outputs and attributes of one version of an operator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Signature {
     /// The domain; empty for the standard's own.
     pub domain: &'static str,

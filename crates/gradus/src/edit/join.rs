@@ -104,7 +104,7 @@ impl Model {
             options.links.iter().map(|(output, input)| format!("{} = {}", quoted(output), quoted(input)));
         let links = links.collect::<Vec<_>>().join(", ");
         let count = after.graph.nodes().len();
-        editor.note(format_args!("joined {} behind {links}", counted(count, "node")));
+        editor.note(format_args!("joined {} after {links}", counted(count, "node")));
         let renamed = names.values.iter().filter(|(old, _)| !linked.contains(&***old)).count();
         if renamed > 0 {
             editor.note(format_args!("renamed {} of the second model", counted(renamed, "value")));

@@ -87,7 +87,7 @@ impl Editor {
         let operators: Vec<_> = chain.nodes.iter().map(|made| made.operator).collect();
         let of = Type::Tensor(Some(dtype), Some(port.sizes.clone()));
         let note = format!(
-            "changed the type of input {} from {} to {dtype}, with {} behind it",
+            "changed the type of input {} from {} to {dtype}, with {} after it",
             quoted(&port.name),
             port.dtype,
             operators.join(", ")
@@ -130,7 +130,7 @@ impl Editor {
         let attributes = Attribute::list([("perm", Content::Ints(perm.into()))]);
         chain.push("Transpose", vec![ends[0].clone()], ends[1], attributes);
         let of = Type::Tensor(Some(port.dtype), Some(outer));
-        let (is, side) = if port.is_input { ("input", "behind") } else { ("output", "before") };
+        let (is, side) = if port.is_input { ("input", "after") } else { ("output", "before") };
         let [from, to] = [&from, &to].map(|axes| axes.iter().collect::<String>());
         let note = format!(
             "changed the layout of {is} {} from {from} to {to}, with Transpose {side} it",

@@ -50,7 +50,7 @@ pub const RULES: &[LintRule] = &[
         name: "unknown-size",
         severity: Severity::Warning,
         finds: "a value whose rank or sizes cannot be known before a run",
-        why: "Memory cannot be planned, and nothing behind it is checked.",
+        why: "Memory cannot be planned, and nothing after it is checked.",
         mend: "Give the types of inputs that have none (`--input-shape`), or register the operator that is not known.",
         fix: None,
         search: sizes::unknown_sizes,

@@ -1,7 +1,5 @@
 //! Operators that compute each element on its own.
 
-use gradus_core::convert::usize_of;
-use gradus_core::float::Format;
 use gradus_core::graph::Standard;
 use gradus_core::{DType, Result};
 
@@ -43,14 +41,6 @@ pub fn modulo(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     binary(cx, if truncates { "Mod" } else { "FloorMod" })
 }
 
-/// Returns true if a type of floats holds all numbers of another type.
-fn holds(floats: DType, other: DType) -> bool {
-    Format::of(floats).is_some_and(|own| match Format::of(other) {
-        Some(other) => other.precision() <= own.precision() && other.least_exponent() >= own.least_exponent(),
-        None => other.is_integer() && other.bits() <= usize_of(own.precision().into()),
-    })
-}
-
 /// An exponent is cast to the base's type, if that holds it; otherwise, both become float64.
 pub fn power(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (mut a, mut b) = (cx.input(0)?, cx.input(1)?);
@@ -69,7 +59,7 @@ pub fn power(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
         Some(known) => exactly(&known, base)?,
         None => None,
     };
-    if exponent == base || known.is_some() || holds(base, exponent) {
+    if exponent == base || known.is_some() || base.holds(exponent) {
         if exponent != base {
             b = match known {
                 Some(known) => cx.constant(known),

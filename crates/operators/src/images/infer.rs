@@ -87,7 +87,7 @@ pub fn resize(cx: &mut InferContext<'_, '_>) -> InferResult {
     // An empty tensor stands for an input that is not given.
     if let (Some(scales @ 1..), Some(1..)) = (cx.len(2), cx.len(3)) {
         let what = format_args!("number of elements of {}", cx.input_label(2));
-        return Err(errors::shape(what, scales, "0 beside sizes").into());
+        return Err(errors::shape(what, scales, "0, as sizes are given").into());
     }
     let axes = axes(cx, dims.len())?;
     let Some(sizes) = cx.integers(3) else {

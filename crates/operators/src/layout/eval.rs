@@ -156,7 +156,7 @@ pub fn parts_of_split(attributes: &Attributes<'_>, sized: bool, outputs: usize) 
     let parts = attributes.int("num_outputs")?;
     let what = "attribute \"num_outputs\"";
     match parts {
-        Some(parts) if sized => Err(errors::value(what, parts, "none beside sizes")),
+        Some(parts) if sized => Err(errors::value(what, parts, "none, as sizes are given")),
         Some(parts) if usize_of_i64(parts).is_none_or(|parts| parts < outputs) => {
             Err(errors::value(what, parts, format_args!("{outputs}, the number of outputs")))
         }

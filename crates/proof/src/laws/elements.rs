@@ -2,101 +2,41 @@
 
 use gradus_core::{DType, Number};
 use gradus_engine::dim::Dim;
-use gradus_engine::fact::Dims;
 
-use super::layout::filled;
-use super::{Call, Law, law};
+use super::Call;
 use crate::attributes::{self, ContentKey};
 use crate::table::{Arguments, Info, Term, TermId};
 use crate::terms::{Terms, is_whole};
-use crate::views::{align, broadcast_through, inverse, permuted};
+use crate::views::{align, broadcast_through, inverse};
 
-pub(super) const LAWS: &[Law] = &[
-    law(
-        "same-cast",
-        &["Cast", "CastLike"],
+laws! {
+    Bits "same-cast" ["Cast", "CastLike"] => cast,
         "Cast(x) to the type of x = x; of a Cast that keeps every number, the Cast of what that casts, but not of integers by floats to integers that have not all of them",
-        "each number of the first type is one of the second, NaN and -0 too; the text wraps integers, and says nothing of floats beyond a type",
-        cast,
-    ),
-    law(
-        "neutral",
-        &["Add", "And", "Div", "Mul", "Or", "Pow", "Sub"],
+        "each number of the first type is one of the second, NaN and -0 too; the text wraps integers, and says nothing of floats beyond a type";
+    Bits "neutral" ["Add", "And", "Div", "Mul", "Or", "Pow", "Sub"] => neutral,
         "x * 1, x / 1, x - 0, x + -0, x ** 1, x And true, x Or false = x, where x has the shape and type of the result; x + 0 = x where no element of x is -0",
-        "IEEE 754 rounds none of them; -0 + 0 = 0",
-        neutral,
-    ),
-    law(
-        "reciprocal",
-        &["Reciprocal"],
-        "Reciprocal(x) = 1 / x",
-        "the text says so, and IEEE 754 rounds the quotient once",
-        reciprocal,
-    ),
-    law(
-        "truth",
-        &["Not"],
-        "Not(x == 0) = Cast(x) to bool",
-        "the text says that every number but zeros is true, NaN too",
-        truth,
-    ),
-    law(
-        "complement",
-        &["Not"],
+        "IEEE 754 rounds none of them; -0 + 0 = 0";
+    Bits "reciprocal" ["Reciprocal"] => reciprocal,
+        "Reciprocal(x) = 1 / x", "the text says so, and IEEE 754 rounds the quotient once";
+    Bits "truth" ["Not"] => truth,
+        "Not(x == 0) = Cast(x) to bool", "the text says that every number but zeros is true, NaN too";
+    Bits "complement" ["Not"] => |terms, call| Some(vec![complement(terms, call.argument(0)?, &ORDERS)?]),
         "Not(a < b) = a >= b, Not(a <= b) = a > b, and the other way round, of integers",
-        "one of both holds, as no integer is NaN",
-        |terms, call| {
-            let x = call.argument(0)?;
-            complement(terms, x, &["Greater", "GreaterOrEqual", "Less", "LessOrEqual"])
-                .map(|other| vec![other])
-        },
-    ),
-    law(
-        "involution",
-        &["Neg", "Not"],
+        "one of both holds, as no integer is NaN";
+    Bits "involution" ["Neg", "Not"] => |terms, call| Some(vec![terms.argument_of(call.argument(0)?, call.name())?]),
         "Neg(Neg(x)) = x for floats and wrapping integers, Not(Not(x)) = x",
-        "the sign bit, or the truth, changes twice",
-        involution,
-    ),
-    law(
-        "idempotent",
-        &["Abs", "Ceil", "Floor", "Relu", "Round", "Sign"],
-        "f(f(x)) = f(x)",
-        "f leaves each of its results",
-        idempotent,
-    ),
-    law(
-        "commutative",
-        &["Add", "And", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "Equal", "Mul", "Or", "Xor"],
-        "f(a, b) = f(b, a)",
-        "IEEE 754 defines sums and products of a set of two; which NaN aside",
-        commutative,
-    ),
-    law(
-        "elements",
-        &[],
+        "the sign bit, or the truth, changes twice";
+    Bits "idempotent" ["Abs", "Ceil", "Floor", "Relu", "Round", "Sign"] => idempotent,
+        "f(f(x)) = f(x)", "f leaves each of its results";
+    Bits "commutative" ["Add", "And", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "Equal", "Mul", "Or", "Xor"] => commutative,
+        "f(a, b) = f(b, a)", "IEEE 754 defines sums and products of a set of two; which NaN aside";
+    Bits "elements" [] => pulled,
         "a function of elements of views or permutations = the view or permutation of the function",
-        "each element is computed from those at its place alone",
-        pulled,
-    ),
-];
-
-/// Returns true if the second type has every number of the first, and its NaN, infinities and -0.
-fn keeps(from: DType, to: DType) -> bool {
-    use DType::{BF16, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
-    let wider: &[DType] = match from {
-        F16 | BF16 => &[F32, F64],
-        F32 | I32 | U32 if to == F64 => &[F64],
-        I8 => &[I16, I32, I64, F16, F32, F64],
-        U8 => &[I16, I32, I64, U16, U32, U64, F16, F32, F64],
-        I16 => &[I32, I64, F32, F64],
-        U16 => &[I32, I64, U32, U64, F32, F64],
-        I32 => &[I64],
-        U32 => &[I64, U64],
-        _ => &[],
-    };
-    from == to || wider.contains(&to)
+        "each element is computed from those at its place alone";
 }
+
+/// Comparisons that have a complement.
+const ORDERS: [&str; 4] = ["Greater", "GreaterOrEqual", "Less", "LessOrEqual"];
 
 fn cast(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     let x = call.argument(0)?;
@@ -110,16 +50,16 @@ fn cast(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     let operator = std::sync::Arc::make_mut(&mut call.operator);
     operator.name = "Cast".into();
     let name = ContentKey::Text(bytes::Bytes::from(to.to_string()));
-    attributes::set(&mut operator.attributes, "to", Some(name));
+    attributes::set(&mut operator.attributes, "to", name);
     let floats8 = |dtype: DType| dtype.is_float() && dtype.bits() <= 8;
     if !floats8(to) && !floats8(from) {
         call.drop(&["saturate", "round_mode"]);
     }
-    let inner = terms.arguments_of(x, "Cast")?.first().copied().flatten()?;
+    let inner = terms.argument_of(x, "Cast")?;
     let first = terms.table.dtype(inner)?;
-    let wraps = is_whole(first) && from.is_float() && to.is_integer() && !keeps(first, to);
+    let wraps = is_whole(first) && from.is_float() && to.is_integer() && !to.holds(first);
     // A number as text shows its type.
-    if !keeps(first, from) || wraps || to == DType::String {
+    if !from.holds(first) || wraps || to == DType::String {
         return None;
     }
     let info = call.infos[0].clone();
@@ -136,7 +76,7 @@ fn neutral(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     let (a, b) = (call.argument(0)?, call.argument(1)?);
     let info = call.infos.first()?;
     let dtype = info.dtype?;
-    let is = |terms: &Terms<'_>, id: TermId, value: f64| match filled(terms, id) {
+    let is = |terms: &Terms<'_>, id: TermId, value: f64| match terms.table.scalar(id) {
         Some(Number::Int(own)) => gradus_core::convert::nearest_f64(Number::Int(own)) == value,
         Some(Number::Float(own)) => own.to_bits() == value.to_bits(),
         _ => false,
@@ -161,13 +101,7 @@ fn reciprocal(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
 
 fn truth(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     let &[Some(a), Some(b)] = terms.arguments_of(call.argument(0)?, "Equal")? else { return None };
-    let x = if terms.is_zero(b) {
-        a
-    } else if terms.is_zero(a) {
-        b
-    } else {
-        return None;
-    };
+    let x = if terms.is_zero(b) { a } else { terms.is_zero(a).then_some(b)? };
     let info = call.infos.first()?.clone();
     if terms.table.dtype(x).is_none_or(|dtype| dtype == DType::Bool)
         || terms.table.dims(x) != info.dims.as_ref()
@@ -182,23 +116,13 @@ pub(super) fn complement(terms: &mut Terms<'_>, id: TermId, names: &[&str]) -> O
     let (operator, arguments, _) = terms.applied(id)?;
     let [Some(a), Some(b)] = *arguments else { return None };
     let is_one = operator.domain.is_empty() && names.contains(&&*operator.name);
-    let other = match &*operator.name {
-        "Less" => "GreaterOrEqual",
-        "LessOrEqual" => "Greater",
-        "Greater" => "LessOrEqual",
-        _ => "Less",
-    };
+    // Names of the table are in the opposite order of their complements.
+    let other = ORDERS[3 - ORDERS.iter().position(|name| **name == *operator.name)?];
     if !is_one || !terms.table.dtype(a)?.is_integer() {
         return None;
     }
     let info = terms.table.info(id).clone();
     terms.operation(other, &[a, b], info)
-}
-
-fn involution(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
-    let x = call.argument(0)?;
-    let inner = terms.arguments_of(x, call.name())?.first().copied().flatten()?;
-    Some(vec![inner])
 }
 
 fn idempotent(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
@@ -222,10 +146,7 @@ fn is_of_elements(call: &Call) -> bool {
     // A slope or a scale of each channel is not broadcast.
     plain
         && !matches!(call.name(), "PRelu" | "QuantizeLinear" | "DequantizeLinear" | "Dropout")
-        && !call
-            .attributes()
-            .iter()
-            .any(|(name, _)| name.is_empty() || &**name == "axis" || &**name == "broadcast")
+        && !["", "axis", "broadcast"].iter().any(|name| call.has(name))
 }
 
 fn pulled(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
@@ -236,12 +157,14 @@ fn pulled(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     let out = info.dims.clone()?;
     let mut arguments: Vec<TermId> = call.arguments.iter().copied().flatten().collect();
     let is_full = |terms: &Terms<'_>, id: TermId| terms.table.dims(id) == Some(&out);
+    let other = |all: &[TermId], index: usize, holds: &dyn Fn(TermId) -> bool| {
+        all.iter().enumerate().any(|(other, &id)| other != index && holds(id))
+    };
     // Arguments that are broadcast, where another argument has the shape of the result.
     for index in 0..arguments.len() {
-        let others = (0..arguments.len()).any(|other| other != index && is_full(terms, arguments[other]));
         if let Term::Expand(inner) = *terms.table.term(arguments[index])
-            && others
             && terms.table.dims(inner).is_some()
+            && other(&arguments, index, &|id| is_full(terms, id))
         {
             arguments[index] = inner;
         }
@@ -249,9 +172,8 @@ fn pulled(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     // Axes of size 1 in front say nothing where another argument has as many axes as the result.
     for index in 0..arguments.len() {
         let has_all = |id: TermId| terms.table.dims(id).is_some_and(|dims| dims.len() == out.len());
-        let others = (0..arguments.len()).any(|other| other != index && has_all(arguments[other]));
-        if others && let Some(own) = terms.table.dims(arguments[index]).filter(|own| **own != out).cloned() {
-            arguments[index] = reshaped_short(terms, arguments[index], &own);
+        if !is_full(terms, arguments[index]) && other(&arguments, index, &has_all) {
+            arguments[index] = terms.short_shape(arguments[index]);
         }
     }
     call.arguments = arguments.iter().copied().map(Some).collect();
@@ -263,45 +185,34 @@ fn pulled(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     };
     let first = full.min_by_key(rank)?;
     let root = terms.root(first);
-    if root != first {
-        let dims = terms.table.dims(root)?.clone();
-        let groups = align(&mut terms.symbols, &out, &dims)?;
-        let arguments = arguments.iter().map(|&id| {
-            let own = terms.table.dims(id)?.clone();
-            if own.is_empty() {
-                return Some(Some(id));
-            }
-            let sizes = broadcast_through(&own, &groups, &out, &dims)?;
-            Some(Some(reshaped_short(terms, id, &sizes)))
-        });
-        let arguments = arguments.collect::<Option<Arguments>>()?;
-        let inner = Info { dtype: info.dtype, dims: Some(dims) };
-        let computed = terms.only(call, arguments, inner)?;
-        return Some(vec![terms.reshaped(computed, &out)]);
-    }
-    let Term::Permute(base, order) = terms.table.term(first).clone() else { return None };
-    let dims = terms.table.dims(base)?.clone();
-    let back = inverse(&order);
-    let moved = arguments.iter().map(|&id| {
+    let permutation = match terms.table.term(first) {
+        _ if root != first => None,
+        Term::Permute(base, order) => Some((*base, order.clone())),
+        _ => return None,
+    };
+    let dims = terms.table.dims(permutation.as_ref().map_or(root, |(base, _)| *base))?.clone();
+    let groups = if permutation.is_none() { align(&mut terms.symbols, &out, &dims)? } else { Vec::new() };
+    let back = permutation.as_ref().map(|(_, order)| inverse(order));
+    let arguments = arguments.into_iter().map(|id| {
         let own = terms.table.dims(id)?.clone();
         if own.is_empty() {
             return Some(Some(id));
         }
-        let mut padded = vec![Dim::Known(1); out.len().checked_sub(own.len())?];
-        padded.extend_from_slice(&own);
-        let padded: Dims = padded.into();
-        let id = terms.reshaped(id, &padded);
-        let moved = terms.permuted(id, &back)?;
-        Some(Some(reshaped_short(terms, moved, &permuted(&padded, &back))))
+        let inner = if let Some(back) = &back {
+            let mut padded = vec![Dim::ONE; out.len().checked_sub(own.len())?];
+            padded.extend_from_slice(&own);
+            let id = terms.reshaped(id, &padded.into());
+            terms.permuted(id, back)?
+        } else {
+            let sizes = broadcast_through(&own, &groups, &out, &dims)?;
+            terms.reshaped(id, &sizes.into())
+        };
+        Some(Some(terms.short_shape(inner)))
     });
-    let moved = moved.collect::<Option<Arguments>>()?;
-    let inner = Info { dtype: info.dtype, dims: Some(dims) };
-    let computed = terms.only(call, moved, inner)?;
-    Some(vec![terms.permuted(computed, &order)?])
-}
-
-/// A term in a shape without the axes of size 1 in front.
-fn reshaped_short(terms: &mut Terms<'_>, id: TermId, sizes: &[Dim]) -> TermId {
-    let ones = sizes.iter().take_while(|&&dim| dim == Dim::Known(1)).count();
-    terms.reshaped(id, &sizes[ones..].into())
+    let arguments = arguments.collect::<Option<Arguments>>()?;
+    let computed = terms.only(call, arguments, Info { dtype: info.dtype, dims: Some(dims) })?;
+    Some(vec![match permutation {
+        Some((_, order)) => terms.permuted(computed, &order)?,
+        None => terms.reshaped(computed, &out),
+    }])
 }

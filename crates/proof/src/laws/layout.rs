@@ -1,98 +1,49 @@
 //! Laws of operators that only move elements.
 
 use gradus_core::convert::i64_of;
-use gradus_core::{DType, Number, Shape, Tensor};
+use gradus_core::{DType, Shape, Tensor};
 use gradus_engine::dim::Dim;
-use gradus_engine::fact::Dims;
 
-use super::reals::order;
-use super::{Call, Law, law};
+use super::Call;
+use super::reals::SUMS;
 use crate::attributes::{self, ContentKey};
 use crate::table::{Info, Term, TermId};
 use crate::terms::Terms;
 use crate::views::axis_of;
 
-pub(super) const LAWS: &[Law] = &[
-    law("identity", &["Identity"], "Identity(x) = x", "the text says so", |_, call| {
-        Some(vec![call.argument(0)?])
-    }),
-    law(
-        "view",
-        &["Flatten", "Reshape", "Squeeze", "Unsqueeze"],
+laws! {
+    Bits "identity" ["Identity"] => |_, call| Some(vec![call.argument(0)?]),
+        "Identity(x) = x", "the text says so";
+    Bits "view" ["Flatten", "Reshape", "Squeeze", "Unsqueeze"] => view,
         "a view of x = the elements of x in the shape of the output; of views, of what they view",
-        "elements keep their row-major order",
-        view,
-    ),
-    law(
-        "axes-of-view",
-        &["Squeeze", "Unsqueeze"],
-        "axes are counted from the first one, in order",
-        "the text says so",
-        counted,
-    ),
-    law(
-        "transpose",
-        &["Transpose"],
+        "elements keep their row-major order";
+    Bits "axes-of-view" ["Squeeze", "Unsqueeze"] => counted,
+        "axes are counted from the first one, in order", "the text says so";
+    Bits "transpose" ["Transpose"] => transpose,
         "Transpose of x = x with that order of axes; axes of size 1 and axes that stay together do not count",
-        "elements are moved, and moves compose",
-        transpose,
-    ),
-    law(
-        "expand",
-        &["Expand", "ConstantOfShape"],
+        "elements are moved, and moves compose";
+    Bits "expand" ["Expand", "ConstantOfShape"] => expand,
         "Expand(x) = x broadcast to the shape of the output; ConstantOfShape broadcasts a scalar",
-        "elements are repeated",
-        expand,
-    ),
-    law(
-        "whole",
-        &["Tile", "Pad"],
-        "Tile that leaves all sizes, Pad by zeros = x",
-        "each element stays at its place",
-        whole,
-    ),
-    law(
-        "slice",
-        &["Slice"],
+        "elements are repeated";
+    Bits "whole" ["Tile", "Pad"] => whole,
+        "Tile that leaves all sizes, Pad by zeros = x", "each element stays at its place";
+    Bits "slice" ["Slice"] => slice,
         "Slice by known bounds = slices along axes in their order; of a slice, of what that slices; Slice forwards that leaves all sizes = x",
-        "positions of elements are progressions, which compose",
-        slice,
-    ),
-    law(
-        "triangle",
-        &["Trilu"],
+        "positions of elements are progressions, which compose";
+    Bits "triangle" ["Trilu"] => triangle,
         "Trilu(x, k) = Where(column - row >= k, x, 0), of the lower triangle with <=",
-        "elements are kept or replaced by 0",
-        triangle,
-    ),
-    order(
-        "product-of-parts",
-        &["Split"],
-        "columns of MatMul(x, w) = MatMul(x, those columns of w)",
-        product_of_parts,
-    ),
-    law(
-        "split",
-        &["Split"],
-        "an output of Split = the slice that begins where those before it end",
-        "the text says so",
-        split,
-    ),
-    law(
-        "gather-slice",
-        &["Gather"],
+        "elements are kept or replaced by 0";
+    Order "product-of-parts" ["Split"] => product_of_parts,
+        "columns of MatMul(x, w) = MatMul(x, those columns of w)", SUMS;
+    Bits "split" ["Split"] => split,
+        "an output of Split = the slice that begins where those before it end", "the text says so";
+    Bits "gather-slice" ["Gather"] => gather,
         "Gather by one known index = the slice of length 1, without the axis if the index is a scalar; by indices in steps, the slice with that step",
-        "the text says so",
-        gather,
-    ),
-    law(
-        "concat",
-        &["Concat"],
-        "Concat of one input = x; of Concats along the axis, of theirs; without empty inputs; of slices that follow one another, of their common slice",
-        "elements are put one after the other",
-        concat,
-    ),
-];
+        "the text says so";
+    Bits "concat" ["Concat"] => concat,
+        "Concat of Concats along the axis, of theirs; without empty inputs; of slices that follow one another, of their common slice",
+        "elements are put one after the other";
+}
 
 fn view(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     let dims = call.infos.first()?.dims.clone()?;
@@ -134,9 +85,8 @@ fn expand(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
         terms.table.dims(x)?;
         x
     } else {
-        let value = call.attributes().iter().find(|(name, _)| &**name == "value");
-        match value {
-            Some((_, ContentKey::Tensor(dtype, _, bytes))) => {
+        match attributes::get(call.attributes(), "value") {
+            Some(ContentKey::Tensor(dtype, _, bytes)) => {
                 let shape = Shape::new([]).ok()?;
                 let tensor = Tensor::from_bytes(*dtype, shape, bytes.clone()).ok()?;
                 terms.table.tensor(&tensor)
@@ -177,12 +127,7 @@ fn slice(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     let mut all = Vec::with_capacity(axes.len());
     for ((&axis, &start), &step) in axes.iter().zip(&starts).zip(&steps) {
         let axis = axis_of(axis, own.len())?;
-        let first = if step > 0 {
-            first_forward(terms, start, own[axis])?
-        } else {
-            first_backward(terms, start, own[axis])?
-        };
-        all.push((axis, first, step));
+        all.push((axis, first(terms, start, own[axis], step > 0)?, step));
     }
     all.sort_by_key(|(axis, ..)| *axis);
     if all.windows(2).any(|pair| pair[0].0 == pair[1].0) {
@@ -195,28 +140,20 @@ fn slice(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     Some(vec![term])
 }
 
-/// The first position that a slice forwards takes: within the axis, counted from its start.
-fn first_forward(terms: &mut Terms<'_>, start: Dim, size: Dim) -> Option<Dim> {
+/// The first position that a slice takes: within the axis, counted from its start.
+fn first(terms: &mut Terms<'_>, start: Dim, size: Dim, is_forward: bool) -> Option<Dim> {
     let symbols = &mut terms.symbols;
-    let from_start = symbols.never_below(start, 0);
-    let start = match start.known() {
-        Some(value) if value < 0 => {
-            let at = symbols.add(size, start)?;
-            return symbols.max(at, Dim::ZERO);
+    let from_end = start.known().is_some_and(|start| start < 0);
+    let at = if from_end { symbols.add(size, start)? } else { start };
+    match (is_forward, from_end) {
+        (true, true) => symbols.max(at, Dim::ZERO),
+        (true, false) if at == Dim::ZERO => Some(at),
+        (true, false) => symbols.never_below(at, 0).then(|| symbols.min(at, size))?,
+        (false, true) => Some(at),
+        (false, false) => {
+            let last = symbols.subtract(size, Dim::ONE)?;
+            at.known().and_then(|_| symbols.min(at, last))
         }
-        _ if from_start => start,
-        _ => return None,
-    };
-    if start == Dim::ZERO { Some(start) } else { symbols.min(start, size) }
-}
-
-/// The first position that a slice backwards takes.
-fn first_backward(terms: &mut Terms<'_>, start: Dim, size: Dim) -> Option<Dim> {
-    let symbols = &mut terms.symbols;
-    let last = symbols.subtract(size, Dim::Known(1))?;
-    match start.known()? {
-        value if value < 0 => symbols.add(size, start),
-        _ => symbols.min(start, last),
     }
 }
 
@@ -224,24 +161,20 @@ fn triangle(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     let x = call.argument(0)?;
     let (info, dims) = (terms.table.info(x).clone(), terms.table.dims(x)?.clone());
     let [.., rows, columns] = dims[..] else { return None };
-    let square: Dims = [rows, columns].into();
     let along = |terms: &mut Terms<'_>, size: Dim| {
-        let info = |dims: &[Dim]| Info { dtype: Some(DType::I64), dims: Some(dims.into()) };
-        let ends = [Dim::ZERO, size, Dim::Known(1)];
-        let ends = ends.map(|end| terms.table.integers([end].into(), info(&[])));
-        terms.operation("Range", &ends, info(&[size]))
+        let ends = [Dim::ZERO, size, Dim::ONE];
+        let ends = ends.map(|end| terms.table.integers([end].into(), Info::of(DType::I64, [])));
+        terms.operation("Range", &ends, Info::of(DType::I64, [size]))
     };
     let (column, row) = (along(terms, columns)?, along(terms, rows)?);
-    let row = terms.reshaped(row, &[rows, Dim::Known(1)].into());
-    let of_square = |dtype| Info { dtype: Some(dtype), dims: Some(square.clone()) };
-    let offset = terms.operation("Sub", &[column, row], of_square(DType::I64))?;
+    let row = terms.reshaped(row, &[rows, Dim::ONE].into());
+    let offset = terms.operation("Sub", &[column, row], Info::of(DType::I64, [rows, columns]))?;
     let from = match call.argument(1) {
         Some(from) => terms.reshaped(from, &[].into()),
         None => terms.number(DType::I64, 0.0)?,
     };
-    let is_upper = call.int("upper", 1) != 0;
-    let comparison = if is_upper { "GreaterOrEqual" } else { "LessOrEqual" };
-    let kept = terms.operation(comparison, &[offset, from], of_square(DType::Bool))?;
+    let comparison = if call.is_set("upper") { "GreaterOrEqual" } else { "LessOrEqual" };
+    let kept = terms.operation(comparison, &[offset, from], Info::of(DType::Bool, [rows, columns]))?;
     let zero = terms.number(info.dtype?, 0.0)?;
     Some(vec![terms.operation("Where", &[kept, x, zero], info)?])
 }
@@ -249,39 +182,38 @@ fn triangle(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
 fn product_of_parts(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     let product = call.argument(0)?;
     let &[Some(x), Some(w)] = terms.arguments_of(product, "MatMul")? else { return None };
-    let is_last = terms.axis(product, call.int("axis", 0))? + 1 == terms.table.dims(product)?.len();
+    let is_last = terms.axis(product, call.int("axis")?)? + 1 == terms.table.dims(product)?.len();
     if !is_last || terms.table.dims(w)?.len() != 2 {
         return None;
     }
-    let mut start = Dim::ZERO;
-    let mut outputs = Vec::with_capacity(call.infos.len());
-    for info in call.infos.clone() {
-        let len = *info.dims.as_ref()?.last()?;
-        let columns = terms.sliced(w, 1, (start, 1), len)?;
-        outputs.push(terms.operation("MatMul", &[x, columns], info)?);
-        start = terms.symbols.add(start, len)?;
-    }
-    Some(outputs)
+    let columns = parts(terms, call, w, 1)?.into_iter().zip(call.infos.clone());
+    columns.map(|(columns, info)| terms.operation("MatMul", &[x, columns], info)).collect()
 }
 
 fn split(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     let x = call.argument(0)?;
-    let axis = terms.axis(x, call.int("axis", 0))?;
+    let axis = terms.axis(x, call.int("axis")?)?;
+    parts(terms, call, x, axis)
+}
+
+/// The slices of a term that have the sizes of outputs of Split, one after the other.
+fn parts(terms: &mut Terms<'_>, call: &Call, x: TermId, axis: usize) -> Option<Vec<TermId>> {
+    let along = terms.axis(call.argument(0)?, call.int("axis")?)?;
     let mut start = Dim::ZERO;
-    let mut outputs = Vec::with_capacity(call.infos.len());
-    for info in &call.infos {
-        let len = *info.dims.as_ref()?.get(axis)?;
-        outputs.push(terms.sliced(x, axis, (start, 1), len)?);
+    let part = |info: &Info| {
+        let len = *info.dims.as_ref()?.get(along)?;
+        let part = terms.sliced(x, axis, (start, 1), len)?;
         start = terms.symbols.add(start, len)?;
-    }
-    Some(outputs)
+        Some(part)
+    };
+    call.infos.iter().map(part).collect()
 }
 
 fn gather(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     let (x, index) = (call.argument(0)?, call.argument(1)?);
     let out = call.infos.first()?.dims.clone()?;
     let all = terms.table.elements(index)?;
-    let axis = terms.axis(x, call.int("axis", 0))?;
+    let axis = terms.axis(x, call.int("axis")?)?;
     let [at] = all[..] else {
         let all = all.into_iter().map(Dim::known).collect::<Option<Vec<_>>>()?;
         let (first, step) = (*all.first()?, all.get(1)?.checked_sub(all[0])?);
@@ -297,20 +229,15 @@ fn gather(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
         value if value < 0 => terms.symbols.add(size, at)?,
         _ => at,
     };
-    let one = terms.sliced(x, axis, (start, 1), Dim::Known(1))?;
+    let one = terms.sliced(x, axis, (start, 1), Dim::ONE)?;
     Some(vec![terms.reshaped(one, &out)])
 }
 
 fn concat(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
-    let first = call.argument(0)?;
-    if let [only] = call.arguments[..] {
-        return Some(vec![only?]);
-    }
-    let info = call.infos.first()?.clone();
-    let rank = terms.table.dims(first).or(info.dims.as_ref())?.len();
+    let dims = terms.table.dims(call.argument(0)?).or(call.infos.first()?.dims.as_ref());
+    let rank = dims?.len();
     let axis = axis_of(attributes::int(call.attributes(), "axis")?, rank)?;
-    let number = i64_of(axis);
-    attributes::set(call.attributes_mut(), "axis", Some(ContentKey::Int(number)));
+    attributes::set(call.attributes_mut(), "axis", ContentKey::Int(i64_of(axis)));
     let mut parts: Vec<TermId> = Vec::with_capacity(call.arguments.len());
     for &argument in &call.arguments {
         let argument = argument?;
@@ -357,9 +284,4 @@ fn bounds(terms: &Terms<'_>, id: TermId, axis: usize) -> Option<(TermId, Dim, Di
         Term::Slice(inner, own, start, 1) if own == axis => Some((inner, start, terms.table.dims(id)?[axis])),
         _ => None,
     }
-}
-
-/// The number that all elements of a term are.
-pub(super) fn filled(terms: &Terms<'_>, id: TermId) -> Option<Number> {
-    terms.table.scalar(id)
 }

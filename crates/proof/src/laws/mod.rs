@@ -4,6 +4,21 @@
 //! folding; `crates/gradus/tests/fold/laws.rs` holds those of elements against runs on all numbers
 //! of 16 bits.
 
+/// Makes the table of laws of a file, a row each: the difference that the law allows, its name,
+/// the operators whose calls it looks at, and its function; what it says, and why it holds.
+macro_rules! laws {
+    ($($up_to:ident $name:literal $operators:expr => $apply:expr, $says:literal, $why:expr;)*) => {
+        pub(super) const LAWS: &[super::Law] = &[$(super::Law {
+            name: $name,
+            operators: &$operators,
+            says: $says,
+            why: $why,
+            up_to: crate::UpTo::$up_to,
+            apply: $apply,
+        }),*];
+    };
+}
+
 mod choices;
 mod elements;
 mod evaluate;
@@ -14,8 +29,6 @@ mod zeros;
 
 use std::sync::Arc;
 
-use bytes::Bytes;
-use foldhash::{HashMap, HashMapExt};
 use gradus_core::convert::{Rules, i64_of};
 use gradus_core::graph::Standard;
 use gradus_core::{DType, Number, Shape, Tensor};
@@ -58,22 +71,30 @@ impl Call {
         &mut Arc::make_mut(&mut self.operator).attributes
     }
 
-    /// An integer attribute, or its default.
-    pub fn int(&self, name: &str, default: i64) -> i64 {
-        attributes::int(self.attributes(), name).unwrap_or(default)
+    /// An attribute, or its default.
+    pub fn attribute(&self, name: &str) -> Option<ContentKey> {
+        let given = attributes::get(self.attributes(), name).cloned();
+        given.or_else(|| attributes::default_of(self.row, name))
     }
 
-    /// An attribute that is a text, or its default.
-    pub fn text(&self, name: &str, default: &'static str) -> Bytes {
-        match self.attributes().iter().find(|(own, _)| &**own == name) {
-            Some((_, ContentKey::Text(text))) => text.clone(),
-            _ => Bytes::from_static(default.as_bytes()),
-        }
+    /// An integer attribute, or its default.
+    pub fn int(&self, name: &str) -> Option<i64> {
+        if let ContentKey::Int(value) = self.attribute(name)? { Some(value) } else { None }
+    }
+
+    /// Returns true if an integer attribute or its default is not 0.
+    pub fn is_set(&self, name: &str) -> bool {
+        self.int(name).is_some_and(|value| value != 0)
+    }
+
+    /// Returns true if an attribute or its default is that text.
+    pub fn says(&self, name: &str, text: &str) -> bool {
+        matches!(self.attribute(name), Some(ContentKey::Text(own)) if *own == *text.as_bytes())
     }
 
     /// Returns true if an attribute is given.
     pub fn has(&self, name: &str) -> bool {
-        self.attributes().iter().any(|(own, _)| &**own == name)
+        attributes::get(self.attributes(), name).is_some()
     }
 
     /// Removes attributes.
@@ -109,24 +130,8 @@ pub struct Law {
     pub why: &'static str,
     /// The difference that it allows.
     pub up_to: UpTo,
-    apply: Apply,
-}
-
-impl Law {
     /// The terms that it makes the outputs of a call, if its condition holds.
-    pub fn apply(&self, terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
-        (self.apply)(terms, call)
-    }
-}
-
-const fn law(
-    name: &'static str,
-    operators: &'static [&'static str],
-    says: &'static str,
-    why: &'static str,
-    apply: Apply,
-) -> Law {
-    Law { name, operators, says, why, up_to: UpTo::Bits, apply }
+    pub(crate) apply: Apply,
 }
 
 const TABLES: [&[Law]; 7] =
@@ -138,19 +143,9 @@ pub fn all() -> impl Iterator<Item = &'static Law> {
 }
 
 /// The laws that look at a call, of proofs up to something.
-pub fn of(call: &Call, up_to: UpTo) -> impl Iterator<Item = &'static Law> + use<> {
-    type Index = (HashMap<&'static str, Vec<&'static Law>>, Vec<&'static Law>);
-    static INDEX: std::sync::LazyLock<Index> = std::sync::LazyLock::new(|| {
-        let names = all().flat_map(|law| law.operators.iter().copied());
-        let looks = |law: &&Law, name: &str| law.operators.is_empty() || law.operators.contains(&name);
-        let mut index = HashMap::new();
-        for name in names {
-            index.entry(name).or_insert_with(|| all().filter(|law| looks(law, name)).collect());
-        }
-        (index, all().filter(|law| law.operators.is_empty()).collect())
-    });
-    let looking = INDEX.0.get(call.name()).unwrap_or(&INDEX.1);
-    looking.iter().copied().filter(move |law| law.up_to <= up_to)
+pub fn of(call: &Call, up_to: UpTo) -> impl Iterator<Item = &'static Law> {
+    let looks = |law: &Law| law.operators.is_empty() || law.operators.contains(&call.name());
+    all().filter(move |law| law.up_to <= up_to && looks(law))
 }
 
 /// The laws of those names, if all look at a call and stand in their order.
@@ -162,10 +157,21 @@ pub fn named(call: &Call, up_to: UpTo, names: &[Box<str>]) -> Option<Vec<&'stati
 /// Maximum number of laws within one another: terms are views of views only so often.
 const MAX_NESTED: usize = 64;
 
-/// The outputs of a call as such, with its axis and attributes in the one form.
+/// Laws that write a call in the one form whatever the sizes of its outputs are.
+const FORMS: [&str; 6] =
+    ["axes-of-view", "axis", "commutative", "default-attributes", "default-inputs", "kernel"];
+
+/// Writes a call in the one form, whatever is known of its outputs.
+pub fn form(terms: &mut Terms<'_>, call: &mut Call) {
+    let forms: Vec<_> = of(call, terms.up_to).filter(|law| FORMS.contains(&law.name)).collect();
+    for law in forms {
+        (law.apply)(terms, call);
+    }
+}
+
+/// The outputs of a call as such, in the one form.
 pub fn formed(terms: &mut Terms<'_>, mut call: Call) -> Vec<TermId> {
-    choices::axis(terms, &mut call);
-    choices::defaults(terms, &mut call);
+    form(terms, &mut call);
     let outputs = terms.plain(call);
     terms.formed.extend(&outputs);
     outputs
@@ -178,7 +184,8 @@ pub fn apply(terms: &mut Terms<'_>, mut call: Call) -> Vec<TermId> {
     }
     terms.nested += 1;
     let found = if terms.trail.is_off() {
-        let found = of(&call, terms.up_to).find_map(|law| law.apply(terms, &mut call));
+        let laws: Vec<_> = of(&call, terms.up_to).collect();
+        let found = laws.into_iter().find_map(|law| (law.apply)(terms, &mut call));
         found.unwrap_or_else(|| terms.plain(call))
     } else {
         terms.traced(call)
@@ -248,5 +255,10 @@ impl Terms<'_> {
     pub fn arguments_of(&self, id: TermId, name: &str) -> Option<&[Option<TermId>]> {
         let (operator, arguments, _) = self.applied(id)?;
         (operator.domain.is_empty() && &*operator.name == name).then_some(arguments)
+    }
+
+    /// The first of these arguments.
+    pub fn argument_of(&self, id: TermId, name: &str) -> Option<TermId> {
+        self.arguments_of(id, name)?.first().copied().flatten()
     }
 }

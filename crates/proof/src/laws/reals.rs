@@ -4,70 +4,36 @@ use std::sync::Arc;
 
 use gradus_core::{DType, Number};
 use gradus_engine::dim::Dim;
-use gradus_engine::fact::Dims;
 
-use super::layout::filled;
-use super::{Apply, Call, Law};
-use crate::UpTo;
-use crate::attributes::{self, AttributesKey, ContentKey};
+use super::Call;
+use crate::attributes::{AttributesKey, ContentKey};
 use crate::table::{Info, Operator, Term, TermId};
 use crate::terms::Terms;
 
-/// A law of sums in another order.
-pub(super) const fn order(
-    name: &'static str,
-    operators: &'static [&'static str],
-    says: &'static str,
-    apply: Apply,
-) -> Law {
-    Law { name, operators, says, why: "the same numbers are added", up_to: UpTo::Order, apply }
-}
+/// The reason of laws of sums in another order.
+pub(super) const SUMS: &str = "the same numbers are added";
 
-/// A law of real numbers.
-const fn real(
-    name: &'static str,
-    operators: &'static [&'static str],
-    says: &'static str,
-    apply: Apply,
-) -> Law {
-    Law { name, operators, says, why: "an equation of real numbers", up_to: UpTo::Rounding, apply }
-}
+/// The reason of laws of real numbers.
+const REALS: &str = "an equation of real numbers";
 
-pub(super) const LAWS: &[Law] = &[
-    order(
-        "bias",
-        &["Conv", "ConvTranspose", "Gemm"],
+laws! {
+    Order "bias" ["Conv", "ConvTranspose", "Gemm"] => bias,
         "Conv(x, w, b) = Conv(x, w) + b along the channels; Gemm(a, b, c) = MatMul(a, b) + c, with transposes, where alpha and beta are 1",
-        bias,
-    ),
-    real(
-        "normalization",
-        &["LayerNormalization", "RMSNormalization"],
-        "(x - mean) / Sqrt(mean of squares + epsilon) * scale + bias, without means if it is of RMS",
-        normalization,
-    ),
-    real("power", &["Pow"], "x ** 2 = x * x, x ** 0.5 = Sqrt(x), x ** -1 = 1 / x", power),
-    real(
-        "linear",
-        &["Conv", "ConvTranspose", "MatMul", "ReduceMean", "ReduceSum"],
-        "f(c * x) = c * f(x) for a number c",
-        linear,
-    ),
-    real(
-        "largest",
-        &["TopK"],
-        "the first of TopK by size = ReduceMax and ArgMax, or those of the smallest",
-        largest,
-    ),
-    real(
-        "product",
-        &["Div", "Mul", "Neg", "Reciprocal"],
+        SUMS;
+    Rounding "normalization" ["LayerNormalization", "RMSNormalization"] => normalization,
+        "(x - mean) / Sqrt(mean of squares + epsilon) * scale + bias, without means if it is of RMS", REALS;
+    Rounding "power" ["Pow"] => power,
+        "x ** 2 = x * x, x ** 0.5 = Sqrt(x), x ** -1 = 1 / x", REALS;
+    Rounding "linear" ["Conv", "ConvTranspose", "MatMul", "ReduceMean", "ReduceSum"] => linear,
+        "f(c * x) = c * f(x) for a number c", REALS;
+    Rounding "largest" ["TopK"] => largest,
+        "the first of TopK by size = ReduceMax and ArgMax, or those of the smallest", REALS;
+    Rounding "product" ["Div", "Mul", "Neg"] => product,
         "products and quotients are products of a number, factors and inverses, in any order; c * (x + y) = c * x + c * y for a number c",
-        product,
-    ),
-    real("difference", &["Sub"], "x - y = x + -1 * y", difference),
-    order("sum", &["Add", "Sum"], "sums of sums are one sum, in any order", sum),
-];
+        REALS;
+    Rounding "difference" ["Sub"] => difference, "x - y = x + -1 * y", REALS;
+    Order "sum" ["Add", "Sum"] => sum, "sums of sums are one sum, in any order", SUMS;
+}
 
 /// The domain of sums and products of any number of terms, and of inverses.
 const DOMAIN: &str = "real";
@@ -99,13 +65,6 @@ impl Terms<'_> {
         self.table.intern(Term::Apply(Arc::new(operator), arguments, 0), info)
     }
 
-    /// A term without the axes of size 1 in front.
-    fn short_shape(&mut self, id: TermId) -> TermId {
-        let Some(dims) = self.table.dims(id).cloned() else { return id };
-        let ones = dims.iter().take_while(|&&dim| dim == Dim::Known(1)).count();
-        if ones == 0 { id } else { self.reshaped(id, &dims[ones..].into()) }
-    }
-
     /// The sum of terms; nothing if it has not the shape of one, as zeros are left out.
     fn sum_of(&mut self, all: &[TermId], info: Info) -> Option<TermId> {
         let mut parts = Vec::new();
@@ -115,9 +74,8 @@ impl Terms<'_> {
                 None => parts.push(id),
             }
         }
-        let is_zero = |id: TermId| matches!(filled(self, id), Some(Number::Float(value)) if value == 0.0);
         let mut kept = parts.clone();
-        kept.retain(|&id| !is_zero(id));
+        kept.retain(|&id| !self.is_zero(id));
         if self.table.reals && kept.iter().any(|&id| self.table.dims(id) == info.dims.as_ref()) {
             parts = kept;
         }
@@ -131,7 +89,7 @@ impl Terms<'_> {
 
     /// Multiplies a product by a term or its inverse.
     fn factor(&self, all: &mut Factors, id: TermId, is_inverse: bool) {
-        if let Some(Number::Float(value)) = filled(self, id)
+        if let Some(Number::Float(value)) = self.table.scalar(id)
             && let Some(number) = exact(all.number, value, is_inverse)
         {
             all.number = number;
@@ -190,23 +148,14 @@ impl Terms<'_> {
     /// A term as a number times another.
     fn unscaled(&mut self, id: TermId) -> Option<(f64, TermId)> {
         let info = self.table.info(id).clone();
-        match self.table.term(id).clone() {
-            Term::Reshape(inner) => {
-                let (number, inner) = self.unscaled(inner)?;
-                Some((number, self.reshaped(inner, &info.dims?)))
-            }
-            Term::Permute(inner, order) => {
-                let (number, inner) = self.unscaled(inner)?;
-                Some((number, self.permuted(inner, &order)?))
-            }
-            Term::Apply(..) => {
-                let parts = self.real(id, "Product")?;
-                let Some(Number::Float(number)) = filled(self, *parts.first()?) else { return None };
-                let rest: Vec<_> = parts[1..].iter().map(|&id| (id, false)).collect();
-                Some((number, self.product_of(1.0, &rest, info)?))
-            }
-            _ => None,
+        if let Some(inner) = self.table.viewed(id) {
+            let (number, inner) = self.unscaled(inner)?;
+            return Some((number, self.view_like(id, inner)?));
         }
+        let parts = self.real(id, "Product")?;
+        let Some(Number::Float(number)) = self.table.scalar(*parts.first()?) else { return None };
+        let rest: Vec<_> = parts[1..].iter().map(|&id| (id, false)).collect();
+        Some((number, self.product_of(1.0, &rest, info)?))
     }
 }
 
@@ -224,11 +173,8 @@ fn float_info(call: &Call) -> Option<Info> {
 }
 
 fn float_attribute(call: &Call, name: &str) -> Option<f64> {
-    let mut all = call.attributes().iter();
-    all.find_map(|(own, content)| match content {
-        ContentKey::Float(bits) if &**own == name => Some(f64::from(f32::from_bits(*bits))),
-        _ => None,
-    })
+    let ContentKey::Float(bits) = call.attribute(name)? else { return None };
+    Some(f64::from(f32::from_bits(bits)))
 }
 
 fn bias(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
@@ -238,7 +184,7 @@ fn bias(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     if !call.is("Gemm") {
         let bias = call.argument(2)?;
         let channels = *terms.table.dims(bias)?.first()?;
-        let mut sizes = vec![Dim::Known(1); dims.len().checked_sub(1)?];
+        let mut sizes = vec![Dim::ONE; dims.len().checked_sub(1)?];
         sizes[0] = channels;
         let bias = terms.reshaped(bias, &sizes.into());
         let products = call.arguments[..2].to_vec();
@@ -251,7 +197,7 @@ fn bias(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     }
     let mut factors = [x, call.argument(1)?];
     for (factor, name) in factors.iter_mut().zip(["transA", "transB"]) {
-        if call.int(name, 0) != 0 {
+        if call.is_set(name) {
             *factor = terms.permuted(*factor, &[1, 0])?;
         }
     }
@@ -263,17 +209,15 @@ fn bias(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
 }
 
 fn sum(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
-    let info = float_info(call)?;
     let all = call.arguments.iter().copied().collect::<Option<Vec<_>>>()?;
-    Some(vec![terms.sum_of(&all, info)?])
+    Some(vec![terms.sum_of(&all, float_info(call)?)?])
 }
 
 fn product(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     let info = float_info(call)?;
     let all = call.arguments.iter().copied().collect::<Option<Vec<_>>>()?;
     let number = if call.is("Neg") { -1.0 } else { 1.0 };
-    let inverse = |at: usize| call.is("Reciprocal") || (call.is("Div") && at == 1);
-    let all: Vec<_> = all.into_iter().enumerate().map(|(at, id)| (id, inverse(at))).collect();
+    let all: Vec<_> = all.into_iter().enumerate().map(|(at, id)| (id, at == 1 && call.is("Div"))).collect();
     Some(vec![terms.product_of(number, &all, info)?])
 }
 
@@ -281,7 +225,7 @@ fn difference(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     let info = float_info(call)?;
     let (a, b) = (call.argument(0)?, call.argument(1)?);
     let own = terms.table.info(b).clone();
-    let negative = match filled(terms, b) {
+    let negative = match terms.table.scalar(b) {
         Some(Number::Float(value)) => terms.number(DType::F64, -value)?,
         _ => terms.product_of(-1.0, &[(b, false)], own)?,
     };
@@ -291,7 +235,7 @@ fn difference(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
 fn power(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     let info = float_info(call)?;
     let x = call.argument(0)?;
-    let Some(Number::Float(exponent)) = filled(terms, call.argument(1)?) else { return None };
+    let Some(Number::Float(exponent)) = terms.table.scalar(call.argument(1)?) else { return None };
     if terms.table.dims(x) != info.dims.as_ref() {
         return None;
     }
@@ -310,8 +254,8 @@ fn largest(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
         return None;
     }
     let (x, infos) = (call.argument(0)?, call.infos.clone());
-    let axis = attributes::int(call.attributes(), "axis")?;
-    let is_largest = call.int("largest", 1) != 0;
+    let axis = call.int("axis")?;
+    let is_largest = call.is_set("largest");
     let [value, index] = if is_largest { ["ReduceMax", "ArgMax"] } else { ["ReduceMin", "ArgMin"] };
     let axes = terms.axes([usize::try_from(axis).ok()?]);
     let value = terms.operation(value, &[x, axes], infos[0].clone())?;
@@ -343,15 +287,12 @@ fn linear(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
 fn normalization(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     let info = float_info(call)?;
     let (x, dims) = (call.argument(0)?, info.dims?);
-    let axis = usize::try_from(attributes::int(call.attributes(), "axis")?).ok()?;
+    let axis = usize::try_from(call.int("axis")?).ok()?;
     let axes = terms.axes(axis..dims.len());
     let mut kept = dims.to_vec();
-    kept.get_mut(axis..)?.fill(Dim::Known(1));
-    let kept: Dims = kept.into();
-    let mean = |terms: &mut Terms<'_>, x: TermId| {
-        let info = Info { dtype: terms.table.dtype(x), dims: Some(kept.clone()) };
-        terms.operation("ReduceMean", &[x, axes], info)
-    };
+    kept.get_mut(axis..)?.fill(Dim::ONE);
+    let kept = Info { dtype: terms.table.dtype(x), dims: Some(kept.into()) };
+    let mean = |terms: &mut Terms<'_>, x: TermId| terms.operation("ReduceMean", &[x, axes], kept.clone());
     let centered = if call.is("LayerNormalization") {
         let mean = mean(terms, x)?;
         terms.of_both("Sub", x, mean)?
@@ -360,8 +301,7 @@ fn normalization(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> 
     };
     let squares = terms.of_both("Mul", centered, centered)?;
     let variance = mean(terms, squares)?;
-    let epsilon =
-        terms.number(DType::F64, float_attribute(call, "epsilon").unwrap_or(f64::from(1e-5_f32)))?;
+    let epsilon = terms.number(DType::F64, float_attribute(call, "epsilon")?)?;
     let variance = terms.of_both("Add", variance, epsilon)?;
     let deviation = terms.operation("Sqrt", &[variance], terms.table.info(variance).clone())?;
     let mut y = terms.of_both("Div", centered, deviation)?;

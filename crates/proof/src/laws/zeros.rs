@@ -6,19 +6,16 @@ use gradus_engine::dim::Dim;
 use gradus_engine::fact::Dims;
 use gradus_engine::operators::{Row, ZeroSigns, registry};
 
+use super::Call;
 use super::elements::is_like;
-use super::layout::filled;
-use super::{Call, Law, law};
 use crate::table::{Term, TermId};
 use crate::terms::{Terms, is_whole};
 
-pub(super) const LAWS: &[Law] = &[law(
-    "unseen-zeros",
-    &[],
-    "f(x + 0) = f(x) where no result of f depends on signs of zeros, or f adds a constant without -0; also of sums with zero further within, as far as signs of zeros have an effect on signs of zeros alone",
-    "x + 0 is x but for the sign of a zero; a sum with a number that is not -0 is the same for 0 and -0",
-    unseen_zeros,
-)];
+laws! {
+    Bits "unseen-zeros" [] => unseen_zeros,
+        "f(x + 0) = f(x) where no result of f depends on signs of zeros, or f adds a constant without -0; also of sums with zero further within, as far as signs of zeros have an effect on signs of zeros alone",
+        "x + 0 is x but for the sign of a zero; a sum with a number that is not -0 is the same for 0 and -0";
+}
 
 fn unseen_zeros(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     let mut seen = zeros_of(terms, &call.operator.name, call.row, &call.arguments);
@@ -40,20 +37,15 @@ fn unseen_zeros(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     // Integers have no sign of zero, but the other outputs have.
     let other = terms.plain(Call { arguments: before, ..call.clone() });
     let of_integers = terms.plain(call.clone());
-    Some(
-        whole
-            .iter()
-            .zip(of_integers.into_iter().zip(other))
-            .map(|(whole, (a, b))| if *whole { a } else { b })
-            .collect(),
-    )
+    let both = of_integers.into_iter().zip(other).zip(whole);
+    Some(both.map(|((a, b), whole)| if whole { a } else { b }).collect())
 }
 
 /// The arguments whose signs of zeros have an effect on signs of zeros of the results alone.
 fn zeros_of(terms: &Terms<'_>, name: &str, row: &Row, arguments: &[Option<TermId>]) -> Vec<usize> {
-    let is_positive = |id: TermId| matches!(filled(terms, id), Some(Number::Float(value)) if value > 0.0);
+    let exponent = || terms.table.scalar(arguments.get(1).copied().flatten()?);
     let count = match (name, row.zeros) {
-        ("Pow", _) => usize::from(arguments.get(1).copied().flatten().is_some_and(is_positive)),
+        ("Pow", _) => usize::from(matches!(exponent(), Some(Number::Float(value)) if value > 0.0)),
         ("BatchNormalization", _) => 3,
         ("Cast" | "QuantizeLinear", _) | (_, ZeroSigns::OfFirst) => 1,
         (_, ZeroSigns::OfAll) => arguments.len(),
@@ -64,14 +56,10 @@ fn zeros_of(terms: &Terms<'_>, name: &str, row: &Row, arguments: &[Option<TermId
 
 /// The argument without -0 that a call adds last: a sum is -0 only if both are.
 fn last_added(terms: &mut Terms<'_>, call: &Call) -> Option<usize> {
-    if call.is("Add") {
-        return [1, 0]
-            .into_iter()
-            .find(|&input| call.argument(input).is_some_and(|id| terms.has_no_negative_zero(id)));
-    }
     let scales = call.is("Gemm") && call.has("beta");
-    let last = call.row.bias.filter(|_| !scales)?;
-    terms.has_no_negative_zero(call.argument(last)?).then_some(last)
+    let inputs = if call.is("Add") { vec![1, 0] } else { vec![call.row.bias.filter(|_| !scales)?] };
+    let mut is_free = |input: &usize| call.argument(*input).is_some_and(|id| terms.has_no_negative_zero(id));
+    inputs.into_iter().find(&mut is_free)
 }
 
 /// Numbers that no element of a term is.
@@ -119,65 +107,41 @@ impl Terms<'_> {
     }
 
     fn without_zeros(&mut self, id: TermId, depth: usize) -> Option<TermId> {
-        let info = self.table.info(id).clone();
-        match self.table.term(id).clone() {
-            Term::Reshape(inner) => {
-                let inner = self.signless_within(inner, depth);
-                Some(self.reshaped(inner, &info.dims?))
-            }
-            Term::Permute(inner, order) => {
-                let inner = self.signless_within(inner, depth);
-                self.permuted(inner, &order)
-            }
-            Term::Slice(inner, axis, start, step) => {
-                let len = *info.dims.as_ref()?.get(axis)?;
-                let inner = self.signless_within(inner, depth);
-                self.sliced(inner, axis, (start, step), len)
-            }
-            Term::Expand(inner) => {
-                let inner = self.signless_within(inner, depth);
-                Some(self.expanded(inner, &info.dims?))
-            }
-            Term::Apply(operator, arguments, slot) => {
-                let row = registry::row(Standard::Onnx, &operator.domain, &operator.name)?;
-                let mut own = arguments.clone();
-                for input in zeros_of(self, &operator.name, row, &arguments) {
-                    own[input] = own[input].map(|x| self.signless_within(x, depth));
-                }
-                if operator.domain.is_empty()
-                    && &*operator.name == "Add"
-                    && let [Some(a), Some(b)] = own[..]
-                {
-                    if self.is_zero(b) && is_like(self, a, &info) {
-                        return Some(a);
-                    }
-                    if self.is_zero(a) && is_like(self, b, &info) {
-                        return Some(b);
-                    }
-                }
-                if own == arguments {
-                    return Some(id);
-                }
-                // Each of several outputs is one of a call of its own.
-                if slot > 0 {
-                    return Some(self.table.intern(Term::Apply(operator, own, slot), info));
-                }
-                let call = Call { operator, row, arguments: own, infos: vec![info] };
-                let is_formed = self.formed.contains(&id);
-                let apply = if is_formed { super::formed } else { super::apply };
-                apply(self, call).first().copied()
-            }
-            _ => None,
+        if let Some(inner) = self.table.viewed(id) {
+            let inner = self.signless_within(inner, depth);
+            return self.view_like(id, inner);
         }
+        let info = self.table.info(id).clone();
+        let Term::Apply(operator, arguments, slot) = self.table.term(id).clone() else { return None };
+        let row = registry::row(Standard::Onnx, &operator.domain, &operator.name)?;
+        let mut own = arguments.clone();
+        for input in zeros_of(self, &operator.name, row, &arguments) {
+            own[input] = own[input].map(|x| self.signless_within(x, depth));
+        }
+        if operator.domain.is_empty()
+            && &*operator.name == "Add"
+            && let [Some(a), Some(b)] = own[..]
+        {
+            let mut sums = [(a, b), (b, a)].into_iter();
+            if let Some((x, _)) = sums.find(|&(x, zero)| self.is_zero(zero) && is_like(self, x, &info)) {
+                return Some(x);
+            }
+        }
+        if own == arguments {
+            return Some(id);
+        }
+        // Each of several outputs is one of a call of its own.
+        if slot > 0 {
+            return Some(self.table.intern(Term::Apply(operator, own, slot), info));
+        }
+        let call = Call { operator, row, arguments: own, infos: vec![info] };
+        let apply = if self.formed.contains(&id) { super::formed } else { super::apply };
+        apply(self, call).first().copied()
     }
 
     /// Returns true if all elements are known to be zeros.
     pub fn is_zero(&self, id: TermId) -> bool {
-        match filled(self, id) {
-            Some(Number::Int(value)) => value == 0,
-            Some(Number::Float(value)) => value == 0.0,
-            _ => false,
-        }
+        matches!(self.table.scalar(id), Some(Number::Int(0) | Number::Float(0.0)))
     }
 
     /// Returns true if no element of a term is -0.
@@ -198,7 +162,7 @@ impl Terms<'_> {
     /// Returns true if no element of a term is such a number, where results of these dimensions
     /// have elements.
     fn is_never(&mut self, id: TermId, what: Negative, dims: &Dims, depth: usize) -> bool {
-        if let Some(number) = filled(self, id) {
+        if let Some(number) = self.table.scalar(id) {
             return !what.is(number);
         }
         if let Some(tensor) = self.table.stored(self.root(id)) {
@@ -206,15 +170,16 @@ impl Terms<'_> {
             return look && tensor.numbers().is_ok_and(|mut all| !all.any(|x| what.is(x)));
         }
         let is_zero = what == Negative::Zero;
-        let class = self.table.dtype(id).map(DType::class);
-        if matches!(class, Some(Class::Bool | Class::Unsigned)) || (is_zero && class == Some(Class::Signed)) {
+        let class = |id: Option<TermId>| self.table.dtype(id?).map(DType::class);
+        let own = class(Some(id));
+        if matches!(own, Some(Class::Bool | Class::Unsigned)) || (is_zero && own == Some(Class::Signed)) {
             return true;
         }
         let Some(depth) = depth.checked_sub(1) else { return false };
+        if let Some(inner) = self.table.viewed(id) {
+            return self.is_never(inner, what, dims, depth);
+        }
         let (operator, arguments) = match self.table.term(id).clone() {
-            Term::Reshape(inner) | Term::Permute(inner, _) | Term::Expand(inner) | Term::Slice(inner, ..) => {
-                return self.is_never(inner, what, dims, depth);
-            }
             Term::Integers(all) => return all.iter().all(|&dim| self.is_natural(dim, dims)),
             Term::Progression(first, step) => {
                 return self.is_natural(first, dims) && self.is_natural(step, dims);
@@ -229,7 +194,7 @@ impl Terms<'_> {
         // Arguments of which none is such a number, or one with the sign bit; one is enough of sums.
         let (never, unsigned, is_sum): (&[usize], &[usize], bool) = match &*operator.name {
             // Sums and products of integers wrap.
-            name if class != Some(Class::Float) && name != "Range" => return false,
+            name if own != Some(Class::Float) && name != "Range" => return false,
             "Add" => (&[0, 1], &[], is_zero),
             "Sub" | "ReduceSum" if is_zero => (&[0], &[], false),
             "Sqrt" => (&[0], &[], false),
@@ -237,13 +202,7 @@ impl Terms<'_> {
             "Where" => (&[1, 2], &[], false),
             "Range" => (&[], &[0, 2], false),
             // Integers have no -0; small numbers below zero become it.
-            "Cast"
-                if is_zero
-                    && arguments[0].and_then(|id| self.table.dtype(id)).map(DType::class)
-                        == Some(Class::Signed) =>
-            {
-                return true;
-            }
+            "Cast" if is_zero && class(arguments[0]) == Some(Class::Signed) => return true,
             "Cast" => (&[], &[0], false),
             // x / x is 1 or NaN.
             "Div" | "Mul" if arguments[0] == arguments[1] => return true,

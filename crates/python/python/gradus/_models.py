@@ -416,7 +416,7 @@ class Model:
             sizes: with `dynamic`, what a number of a node is, where several
                 sizes fit, by the name of the node.
             dims: symbols of sizes, and the numbers in their place.
-            input_types: element types that runs give, with a Cast behind each
+            input_types: element types that runs give, with a Cast after each
                 input; or a triple of the type, the factor and the summand
                 (`None`, a number, or one for each channel) that make images of
                 bytes what the model reads.

@@ -59,7 +59,7 @@ pub(crate) fn diff(args: &args::DiffArgs) -> Result<(), Failure> {
         let mut out = Limited::new(BufWriter::new(std::io::stdout().lock()), args.limits.limits());
         markdown::write(&args.after, models.each_ref(), &found, &mut out)?;
         out.flush()?;
-    } else if args.json {
+    } else if output::is_json() {
         output::print_json(&json(args, &found))?;
     } else if !found.is_empty() {
         let out = Limited::new(BufWriter::new(anstream::stdout().lock()), args.limits.limits());

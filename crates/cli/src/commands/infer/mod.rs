@@ -48,8 +48,8 @@ pub(crate) fn infer(args: &args::Infer) -> Result<(), Failure> {
     if let Some(to) = &args.output {
         given::check_destination(to, &models)?;
     }
-    let whole = args.json || args.all || args.emit.is_some();
-    many::each(&models, args.json, &args.fleet, args.limits.limits(), |model, out| {
+    let whole = output::is_json() || args.all || args.emit.is_some();
+    many::each(&models, &args.fleet, args.limits.limits(), |model, out| {
         output::bounded(out, whole, |out| one(args, model, &options, out))
     })
 }
@@ -73,12 +73,12 @@ fn one(
         model.save_edited(&declared, &given::destination(to, of, model.source().standard)?)?;
     }
     if let Some(name) = &args.why {
-        return write_why(args, path, &model, &inference, name, out);
+        return write_why(path, &model, &inference, name, out);
     }
     let shown = ShownValues::new(args, model.graph(), &mut inference);
     let peak = inference.peak(&model, Reuse::None);
     let totals = Totals::new(&model, peak, &inference);
-    if args.json {
+    if output::is_json() {
         write_json(&shown, totals, path, &model, &inference, out)?;
     } else {
         if args.models.len() > 1 {
@@ -96,7 +96,6 @@ fn one(
 
 /// Writes why one value has its shape.
 fn write_why(
-    args: &args::Infer,
     path: &Path,
     model: &Model,
     inference: &Inference,
@@ -105,7 +104,7 @@ fn write_why(
 ) -> Result<(), Failure> {
     let id = model.value(name).map_err(|error| error.in_file(path.display()))?;
     let why = inference.explain(model.graph(), id, MAX_LINES);
-    if args.json {
+    if output::is_json() {
         let fact = InferredJson::of(inference, inference.fact(id));
         let explained = Explained { model: path.display().to_string(), value: name, fact, why };
         output::write_json(out, &explained)?;
@@ -138,7 +137,8 @@ impl<'a> ShownValues<'a> {
         let bytes: Vec<_> = graph.ids().map(|id| inference.bytes(id)).collect();
         let mut shown = ShownValues { args, ids: Vec::new(), left_out: [0; 2], bytes };
         // Values that are asked for are shown, and programs get all.
-        let all = args.all || args.json || args.only_unknown || args.filter.is_some() || args.op.is_some();
+        let all =
+            args.all || output::is_json() || args.only_unknown || args.filter.is_some() || args.op.is_some();
         for id in graph.ids() {
             let value = graph.value(id);
             let is_of_op = args.op.as_ref().is_none_or(|op| operator(graph, id) == Some(op));

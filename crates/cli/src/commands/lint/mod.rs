@@ -88,7 +88,7 @@ pub(crate) fn lint(args: &LintArgs) -> Result<(), Failure> {
     let (select, ignore) = (config.select(&args.select), config.ignore(&args.ignore));
     let asked = selected(&select, &ignore)?;
     if args.rules {
-        return rules(&asked, args.json);
+        return rules(&asked);
     }
     let mut options = LintOptions::default();
     options.sizes = given::sizes(&args.sizes)?;
@@ -102,7 +102,7 @@ pub(crate) fn lint(args: &LintArgs) -> Result<(), Failure> {
     let is_one_document =
         matches!(args.format, LintForm::Sarif | LintForm::Gitlab) || args.write_baseline.is_some();
     let all = Mutex::new(Vec::new());
-    let done = many::each(&models, args.json, &args.fleet, args.limits.limits(), |of, out| {
+    let done = many::each(&models, &args.fleet, args.limits.limits(), |of, out| {
         let model = given::set(&args.limits.open(&of.path)?, &args.sizes.shapes.inputs)?;
         let lint = model.lint(&options).map_err(|error| error.in_file(of.path.display()))?;
         let mut linted = baseline.without_known(of, lint);
@@ -117,7 +117,7 @@ pub(crate) fn lint(args: &LintArgs) -> Result<(), Failure> {
             let left = baseline.without_known(of, fixed.left.clone());
             linted = Linted { fixed: Some((to, fixed)), ..left };
         }
-        if args.json {
+        if output::is_json() {
             output::write_json(out, &json(&linted))?;
         } else if !is_one_document {
             let is_several = models.len() > 1;
@@ -187,8 +187,8 @@ fn json(linted: &Linted) -> LintJson<'_> {
 }
 
 /// Prints rules.
-fn rules(rules: &[&'static LintRule], is_json: bool) -> Result<(), Failure> {
-    if is_json {
+fn rules(rules: &[&'static LintRule]) -> Result<(), Failure> {
+    if output::is_json() {
         let rule = |it: &&'static LintRule| {
             let LintRule { code, name, severity, finds, why, mend, fix, .. } = **it;
             let fixes = fix.is_some();

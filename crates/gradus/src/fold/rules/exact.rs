@@ -2,7 +2,7 @@
 
 use gradus_core::convert::{Rules, nearest_f64};
 use gradus_core::graph::{Content, Standard};
-use gradus_core::{Class, DType, Number, Shape, Tensor};
+use gradus_core::{DType, Number, Shape, Tensor};
 
 use super::super::dialect::{Role, bounds};
 use super::super::negative_zero::is_never_negative_zero;
@@ -125,33 +125,11 @@ fn same_cast(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
     if view.has_type_of(0) { view.becomes(0) } else { None }
 }
 
-/// Returns true if the second type has every number of the first.
-fn widens(from: DType, to: DType) -> bool {
-    let (bits, mantissa) = (from.bits(), |dtype| match dtype {
-        DType::F16 => 11,
-        DType::BF16 => 8,
-        DType::F32 => 24,
-        DType::F64 => 53,
-        _ => 0,
-    });
-    match (from.class(), to.class()) {
-        (Class::Bool, Class::Signed | Class::Unsigned) => true,
-        (Class::Bool, _) => mantissa(to) > 0,
-        (Class::Signed, Class::Signed) | (Class::Unsigned, Class::Unsigned) => bits <= to.bits(),
-        (Class::Unsigned, Class::Signed) => bits < to.bits(),
-        (Class::Signed | Class::Unsigned, _) => bits <= mantissa(to),
-        _ => matches!(
-            (from, to),
-            (DType::F16 | DType::BF16, DType::F32 | DType::F64) | (DType::F32, DType::F64)
-        ),
-    }
-}
-
 fn casts(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
     let first = view.producer(0).filter(|first| first.role() == Role::Cast)?;
     let (from, between) = (view.dtype_of(first.value(0)?)?, view.dtype_of(first.output()?)?);
     // OpenVINO keeps weights narrow by such pairs.
-    if view.standard() == Standard::OpenVino || from == between || !widens(from, between) {
+    if view.standard() == Standard::OpenVino || from == between || !between.holds(from) {
         return None;
     }
     if Some(from) == view.output().and_then(|id| view.dtype_of(id)) {

@@ -64,12 +64,8 @@ fn list(attributes: &Attributes<'_>, start: &str) -> Result<Option<(&'static str
         let Some(tensor) = tensor.filter(|tensor| !tensor.is_empty()) else { continue };
         if let Some((first, _)) = found {
             let what = format_args!("attribute \"{name}\"");
-            return Err(Error::mismatch(
-                Kind::Graph,
-                what,
-                "given",
-                format!("none beside \"{start}_{first}\""),
-            ));
+            let wanted = format!("none, as \"{start}_{first}\" is");
+            return Err(Error::mismatch(Kind::Graph, what, "given", wanted));
         }
         found = Some((kind, tensor));
     }
