@@ -253,6 +253,14 @@ fn forms_that_are_equal_are_one() {
         ("(min(m, 1) + 6)//7", "min(m, 1)"),
         ("(min(n, 1) + 7)//8 + (min(m, 1) + 15)//8", "min(n, 1) + min(m, 1) + 1"),
         ("min(broadcast(n + 1, m), 1)", "min(m, 1)"),
+        ("(-2)//(4*n)", "-1"),
+        ("(-2)%(4*n)", "4*n - 2"),
+        ("(n - 1)//n", "0"),
+        ("(a + b)//b", "a//b + 1"),
+        ("(a + b - 1)%b", "(a - 1)%b"),
+        ("(a - b)//(2*b)", "(a + b)//(2*b) - 1"),
+        ("(832*a*b - 1)//(64*a*b)", "12"),
+        ("max(2*n*((-2)//(4*n)) + 2*n + 1, 0)", "1"),
     ];
     for (one, other) in cases {
         let (a, b) = (symbols.parse(one).unwrap(), symbols.parse(other).unwrap());

@@ -277,7 +277,7 @@ pub(crate) fn continues_name(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '$' | '.' | ':')
 }
 
-fn quoted(name: &str) -> String {
+pub(crate) fn quoted(name: &str) -> String {
     let plain = name.starts_with(starts_name)
         && name.chars().all(continues_name)
         && !matches!(name, "min" | "max" | "broadcast");
