@@ -171,7 +171,8 @@ impl Claim {
 
     fn made(&self, symbols: &mut Symbols) -> Option<Condition> {
         let (left, right) = (self.left.quotient(symbols)?, self.right.quotient(symbols)?);
-        let (left, right) = (left.over.scaled(right.under)?, right.over.scaled(left.under)?);
+        let (under, other) = (left.known_divisor()?, right.known_divisor()?);
+        let (left, right) = (left.over.scaled(other)?, right.over.scaled(under)?);
         let (relation, more) = match self.sign {
             Sign::Equal => (Relation::Equal, 0),
             Sign::NotEqual => (Relation::NotEqual, 0),

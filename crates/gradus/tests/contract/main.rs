@@ -372,6 +372,7 @@ fn conditions_have_their_reasons() {
     held("rows", &["batch", "seq"], &[]);
     let planes = ["batch == 0 if n <= 0"].map(|of| format!("{of} (node \"make planes\" (Reshape))"));
     held("planes", &["batch", "n"], &planes.each_ref().map(|of| &**of));
+    held("emptied", &["batch", "seq"], &[]);
     held("remainder", &["n"], &["n >= 1 (node \"make y\" (Mod))"]);
     held("scanned", &["n", "m"], &["n >= 1 (node \"make y\" (Scan))"]);
     held("pieces", &["n", "m"], &["n >= 1 (node \"make y\" (ConcatFromSequence))"]);
