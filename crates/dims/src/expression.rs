@@ -34,6 +34,7 @@ pub(super) enum Step {
     Negate,
     Floor,
     Ceiling,
+    Truncate,
     Add,
     Subtract,
     Multiply,
@@ -102,7 +103,7 @@ impl Expression {
         for (at, step) in self.steps.iter().enumerate() {
             match step {
                 Step::Number(..) | Step::Name(_) => begins.push(at),
-                Step::Negate | Step::Floor | Step::Ceiling => {}
+                Step::Negate | Step::Floor | Step::Ceiling | Step::Truncate => {}
                 _ => {
                     let begin = begins.pop().unwrap_or(at);
                     if matches!(
@@ -147,7 +148,7 @@ impl Expression {
                 Step::Number(over, 1) => over,
                 Step::Number(..) => return None,
                 Step::Name(index) => of(index),
-                Step::Floor | Step::Ceiling => continue,
+                Step::Floor | Step::Ceiling | Step::Truncate => continue,
                 Step::Negate => {
                     top -= 1;
                     stack[top].checked_neg()?
@@ -196,6 +197,10 @@ impl Expression {
                     let (a, under) = stack.pop()?;
                     (a.checked_neg()?.div_euclid(under).checked_neg()?, 1)
                 }
+                Step::Truncate => {
+                    let (a, under) = stack.pop()?;
+                    (a / under, 1)
+                }
                 operation => {
                     let (b, a) = (stack.pop()?, stack.pop()?);
                     joined(operation, a, b)?
@@ -233,6 +238,13 @@ impl Expression {
                 Step::Floor => {
                     let a = stack.pop()?;
                     let dim = symbols.floor_of_quotient(a)?;
+                    symbols.whole(dim)
+                }
+                Step::Truncate => {
+                    let a = stack.pop()?;
+                    let under = Dim::Known(a.known_divisor()?);
+                    let over = symbols.intern(a.over)?;
+                    let dim = symbols.truncated_divide(over, under)?;
                     symbols.whole(dim)
                 }
                 Step::Ceiling => {

@@ -80,7 +80,8 @@ impl Contract {
             let mut there = |of: &Condition| parse(&mut symbols, of, &self.symbols);
             let (condition, guards) =
                 (there(&of.condition), of.when.iter().filter_map(there).collect::<Vec<_>>());
-            let holds = guards.iter().any(|guard| symbols.never_holds(guard))
+            let holds = added.iter().any(|other| other.condition == of.condition && other.when == of.when)
+                || guards.iter().any(|guard| symbols.never_holds(guard))
                 || condition.is_some_and(|condition| {
                     symbols.always_holds(&condition) || symbols.follows(&given, Some(&condition), None)
                 });
