@@ -80,13 +80,8 @@ impl Claim {
             Error::mismatch(Kind::Syntax, "condition", format_args!("{text:?}"), wanted)
         })?;
         if outside(right, is_sign).is_some() {
-            let wanted = "one of them between two expressions, and a condition for each";
-            return Err(Error::mismatch(
-                Kind::Syntax,
-                "signs of condition",
-                format_args!("{text:?}"),
-                wanted,
-            ));
+            let wanted = "one sign between two expressions, and a condition for each sign";
+            return Err(Error::mismatch(Kind::Syntax, "condition", format_args!("{text:?}"), wanted));
         }
         Ok(Claim { left: Expression::parse(left)?, sign, right: Expression::parse(right)?, among: None })
     }

@@ -249,15 +249,14 @@ impl Expression {
                 }
                 Step::Ceiling => {
                     let a = stack.pop()?;
-                    let known = a.known_divisor();
+                    let is_number = a.known_divisor().is_some();
                     let (over, under) = (symbols.intern(a.over)?, symbols.intern(a.under)?);
-                    let dim = match known {
-                        Some(_) => symbols.ceil_divide(over, under)?,
-                        None => {
-                            let less = symbols.negate(over)?;
-                            let floor = symbols.floor_divide(less, under)?;
-                            symbols.negate(floor)?
-                        }
+                    let dim = if is_number {
+                        symbols.ceil_divide(over, under)?
+                    } else {
+                        let less = symbols.negate(over)?;
+                        let floor = symbols.floor_divide(less, under)?;
+                        symbols.negate(floor)?
                     };
                     symbols.whole(dim)
                 }

@@ -14,7 +14,8 @@ const OF_CASE: [Strategy; 2] = [
     Strategy { systems: 100, products: 0, rests: true },
 ];
 
-/// Returns true if a claim has minima, maxima or broadcasts, and follows from what is given in each case.
+/// Returns true if a claim has minima, maxima or broadcasts, and follows from what is given in each
+/// case.
 pub(super) fn follows(
     symbols: &mut Symbols,
     given: &[Condition],
