@@ -84,6 +84,13 @@ the models part at y: node "y" and node "y"
 #[test]
 fn models_that_cannot_be_compared_end_with_status_2() {
     misused(
+        &["check", "examples/heads.onnx", "examples/heads.onnx", "--dim", "sequence=4"],
+        str![[r#"
+error: examples/heads.onnx: unknown dimension "sequence"; known: "batch", "seq"
+
+"#]],
+    );
+    misused(
         &["check", "examples/positions.onnx", "examples/heads.onnx"],
         str![[r#"
 error: examples/positions.onnx: cannot compare: number of outputs of the second model is 1, expected 3

@@ -132,7 +132,7 @@ fn fit_refuses_what_it_cannot_decide() {
     misused(
         &["cost", "examples/positions.onnx", "--fit", "1MiB"],
         str![[r#"
-error: examples/positions.onnx: cannot fit: the list of symbols without a number is batch, seq, expected exactly one: give the others numbers, or the missing link, as --assume "seq == batch"
+error: examples/positions.onnx: cannot fit: the list of symbols without a number is batch, seq, expected exactly one: give the others numbers, as --dim batch=1, or the missing link, as --assume "seq == batch"
 
 "#]],
     );

@@ -164,6 +164,21 @@ none: no number meets the condition
 
 "#]],
     );
+    prints(
+        &["dim", "n*n <= 30", "--solve-for", "n"],
+        str![[r#"
+n <= 5
+
+"#]],
+    );
+    ends(
+        1,
+        &["2*n + 4*m == 7", "--solve-for", "n"],
+        str![[r#"
+none: no number meets the condition
+
+"#]],
+    );
     ends(
         3,
         &["n % 4 == 0", "--solve-for", "n"],
@@ -214,6 +229,23 @@ error: unknown name "m"; known: "n"
         &["dim", "n + m", "--at", "m=3"],
         str![[r#"
 error: --at n is missing, expected NAME=NUMBER
+
+"#]],
+    );
+    misused(
+        &["dim", "n", "--at", "n=x"],
+        str![[r#"
+error: --at is n=x, expected NAME=NUMBER
+
+"#]],
+    );
+    misused(
+        &["dim", "1 <= n <= 4"],
+        str![[r#"
+error: condition is "1 <= n <= 4", expected one sign between two expressions, and a condition for each sign
+  |
+1 | 1 <= n <= 4
+  | ^^^^^^^^^^^
 
 "#]],
     );

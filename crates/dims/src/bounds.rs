@@ -79,35 +79,21 @@ impl Bounds {
         Bounds { lower: ends.0.and_then(BoundValue::value), upper: ends.1.and_then(BoundValue::value) }
     }
 
-    /// The bounds of the floor of a quotient.
+    /// The bounds of the floor of a quotient. The divisor is not zero where there is one.
     #[must_use]
     pub fn over(self, divisor: Bounds) -> Bounds {
-        match divisor.lower {
-            Some(lower) if lower > 0 => {
-                let [low, high] = [self.lower, self.upper];
-                // Toward zero for a large divisor, away from it for a small one.
-                let low = low.and_then(|x| {
-                    if x >= 0 {
-                        divisor.upper.map_or(Some(0), |d| Some(x / d))
-                    } else {
-                        super::sum::floor(x, lower)
-                    }
-                });
-                let high = high.and_then(|x| {
-                    if x >= 0 {
-                        Some(x / lower)
-                    } else {
-                        divisor.upper.map_or(Some(-1), |d| super::sum::floor(x, d))
-                    }
-                });
-                Bounds { lower: low, upper: high }
-            }
-            _ if self.lower.is_some_and(|x| x >= 0) && divisor.lower.is_some_and(|d| d >= 0) => Bounds {
-                // The divisor is not zero where there is a quotient.
-                lower: Some(0),
-                upper: self.upper,
-            },
-            _ => Bounds::ANY,
+        let Some(least) = divisor.lower.filter(|least| *least >= 0).map(|least| least.max(1)) else {
+            return Bounds::ANY;
+        };
+        let most = divisor.upper.map(|most| most.max(least));
+        // Toward zero for a large divisor, away from it for a small one.
+        let of = |x: i64, by: Option<i64>, beyond: i64| match by {
+            Some(by) => super::sum::floor(x, by),
+            None => Some(beyond),
+        };
+        Bounds {
+            lower: self.lower.and_then(|x| if x >= 0 { of(x, most, 0) } else { of(x, Some(least), -1) }),
+            upper: self.upper.and_then(|x| if x >= 0 { of(x, Some(least), 0) } else { of(x, most, -1) }),
         }
     }
 

@@ -79,7 +79,24 @@ impl Claim {
                           or numbers, as \"n in {1, 8}\"";
             Error::mismatch(Kind::Syntax, "condition", format_args!("{text:?}"), wanted)
         })?;
+        if outside(right, is_sign).is_some() {
+            let wanted = "one sign between two expressions, and a condition for each sign";
+            return Err(Error::mismatch(Kind::Syntax, "condition", format_args!("{text:?}"), wanted));
+        }
         Ok(Claim { left: Expression::parse(left)?, sign, right: Expression::parse(right)?, among: None })
+    }
+
+    /// The claim that holds where this one fails. Where they divide by zero, both say nothing.
+    pub(crate) fn opposite(&self) -> Claim {
+        let sign = match self.sign {
+            Sign::Equal => Sign::NotEqual,
+            Sign::NotEqual => Sign::Equal,
+            Sign::AtMost => Sign::Above,
+            Sign::AtLeast => Sign::Below,
+            Sign::Below => Sign::AtLeast,
+            Sign::Above => Sign::AtMost,
+        };
+        Claim { sign, among: None, ..self.clone() }
     }
 
     /// The claim that an expression is at least, or at most, a number.
@@ -149,7 +166,8 @@ impl Claim {
 
     fn made(&self, symbols: &mut Symbols) -> Option<Condition> {
         let (left, right) = (self.left.quotient(symbols)?, self.right.quotient(symbols)?);
-        let (left, right) = (left.over.scaled(right.under)?, right.over.scaled(left.under)?);
+        let (under, other) = (left.known_divisor()?, right.known_divisor()?);
+        let (left, right) = (left.over.scaled(other)?, right.over.scaled(under)?);
         let (relation, more) = match self.sign {
             Sign::Equal => (Relation::Equal, 0),
             Sign::NotEqual => (Relation::NotEqual, 0),
@@ -180,10 +198,15 @@ fn parts(text: &str) -> Option<(&str, Sign, &str)> {
         Some((&rest[..at], sign, &rest[at + 1..]))
     });
     of_function.or_else(|| {
-        let at = outside(text, |c| matches!(c, '=' | '<' | '>' | '!'))?;
+        let at = outside(text, is_sign)?;
         let (left, rest) = text.split_at(at);
         SIGNS.iter().find_map(|&(written, sign)| rest.strip_prefix(written).map(|right| (left, sign, right)))
     })
+}
+
+/// Returns true if a sign begins with a character.
+fn is_sign(c: char) -> bool {
+    matches!(c, '=' | '<' | '>' | '!')
 }
 
 /// The place of a character that is in no quotes and in no parentheses.

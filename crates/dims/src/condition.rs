@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::sum::{Sum, Term, floor};
+use super::sum::{Sum, Term, floor, gcd};
 use super::{Atom, AtomId, Bounds, Dialect, Dim, Factor, Symbols};
 
 /// How two expressions are related.
@@ -177,22 +177,56 @@ impl Symbols {
         self.without_common_terms(&condition).unwrap_or(condition)
     }
 
-    /// The condition without terms that both sides have, if that is shorter: `total >= past + seq`
-    /// for `b*total >= b*total - total + past + seq`.
+    /// The conditions that say of each factor of a product of sizes what the condition says of the
+    /// product: `a >= 1` and `h >= 2` for `a*(h//2) >= 1`.
+    ///
+    /// ```
+    /// let mut symbols = gradus_dims::Symbols::default();
+    /// let condition = symbols.parse_condition("a*(h//2) >= 1")?;
+    /// let of_factors = symbols.of_factors(&condition).unwrap();
+    /// let texts: Vec<_> = of_factors.iter().map(|of| symbols.print_condition(of)).collect();
+    /// assert_eq!(texts, ["a >= 1", "h >= 2"]);
+    /// # Ok::<(), gradus_core::Error>(())
+    /// ```
+    pub fn of_factors(&mut self, condition: &Condition) -> Option<Vec<Condition>> {
+        let Condition { left, relation: Relation::AtLeast, right: Dim::ONE } = *condition else {
+            return None;
+        };
+        let sum = self.as_sum(left);
+        let ([Term { factors, .. }], 0) = (&sum.terms[..], sum.constant) else { return None };
+        let is_size = |&atom: &AtomId| self.bounds_of_atom(atom).lower() >= Some(0);
+        if factors.len() < 2 || !factors.iter().all(is_size) {
+            return None;
+        }
+        let mut factors = factors.to_vec();
+        factors.dedup();
+        let one = |atom| {
+            let factor = self.atom_dim(atom);
+            self.shortest(Condition::new(factor, Relation::AtLeast, Dim::ONE))
+        };
+        Some(factors.into_iter().map(one).collect())
+    }
+
+    /// The condition without terms that both sides have, and without a number that divides both, if
+    /// that is shorter: `total >= past + seq` for `b*total >= b*total - total + past + seq`.
     fn without_common_terms(&mut self, condition: &Condition) -> Option<Condition> {
         let Condition { left, relation, right } = *condition;
         if relation == Relation::Broadcast || left.known().is_some() || right.known().is_some() {
             return None;
         }
         let apart = self.subtract(left, right)?;
-        let sum = self.as_sum(apart);
+        let mut sum = Sum::clone(&self.as_sum(apart));
+        let divisor = sum.terms.iter().fold(sum.constant, |divisor, term| gcd(divisor, term.coefficient));
+        if divisor > 1 {
+            sum.divide(divisor);
+        }
         let (more, fewer): (Vec<_>, Vec<_>) =
             sum.terms.iter().cloned().partition(|term| term.coefficient > 0);
         let whole = Sum { terms: more, constant: sum.constant.max(0) };
         let part = Sum { terms: fewer, constant: sum.constant.min(0) }.scaled(-1)?;
         let (whole, part) = (self.intern(whole)?, self.intern(part)?);
         let is_shorter = self.size(whole) + self.size(part) < self.size(left) + self.size(right);
-        is_shorter.then_some(Condition::new(whole, relation, part))
+        (is_shorter || divisor > 1).then_some(Condition::new(whole, relation, part))
     }
 
     /// The condition solved for its only product of symbols, or for what that is a quotient, a
@@ -230,11 +264,15 @@ impl Symbols {
             Atom::Symbol(_) | Atom::Floor(..) | Atom::Broadcast(..) => return Some(whole),
         };
         let ([Dim::Known(known), of] | [of, Dim::Known(known)]) = *all else { return Some(whole) };
-        // Beyond the number, a maximum or a minimum is the other operand.
+        // Beyond the number, a maximum or a minimum is the other operand. It is the number where the
+        // other is not beyond.
         let (beyond, towards) =
             if is_max { (bound > known, Relation::AtMost) } else { (bound < known, Relation::AtLeast) };
-        let is_other = beyond || relation == towards && bound == known;
-        Some(if is_other { (of, relation, bound) } else { whole })
+        Some(match relation {
+            _ if beyond || relation == towards && bound == known => (of, relation, bound),
+            Relation::Equal if bound == known => (of, towards, bound),
+            _ => whole,
+        })
     }
 
     /// The dividend and the divisor, where an expression is a multiple of a quotient that is equal

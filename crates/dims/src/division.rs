@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::sum::{Sum, Term, floor, gcd, shared};
+use super::sum::{Sum, Term, floor, gcd, nearest, shared};
 use super::{Atom, Bounds, Dim, DimOperation, Measure, Symbols};
 
 /// A division within a division.
@@ -98,23 +98,41 @@ impl Symbols {
             }
             return self.floor_by(&numerator, divisor.constant);
         }
-        let (numerator, divisor) = (self.intern(numerator)?, self.intern(divisor)?);
-        let (above, below) = (self.bounds(numerator), self.bounds(divisor));
-        if above.lower().is_some_and(|min| min >= 0) {
-            // A divisor that is neither negative nor zero is at least what divides it.
-            let min = self.as_sum(divisor).content().1;
-            if self.at_least(divisor, 0) && above.upper().is_some_and(|most| most < min) {
-                return Some(Dim::ZERO);
-            }
-            let rest = self.subtract(divisor, numerator)?;
-            if self.at_least(rest, 1) {
-                return Some(Dim::ZERO);
-            }
+        if let Some((whole, rest)) = numerator.multiples_of(&divisor) {
+            let (whole, rest) = (self.intern(whole)?, self.intern(rest)?);
+            let divisor = self.intern(divisor)?;
+            let part = self.floor_divide(rest, divisor)?;
+            return self.add(whole, part);
         }
+        let (numerator, divisor) = (self.intern(numerator)?, self.intern(divisor)?);
+        if let Some(quotient) = self.small_quotient(numerator, divisor) {
+            return Some(Dim::Known(quotient));
+        }
+        let (above, below) = (self.bounds(numerator), self.bounds(divisor));
         if let Some(joined) = self.floor_of_floor(numerator, divisor) {
             return Some(joined);
         }
         self.floor_atom(numerator, divisor, above.over(below))
+    }
+
+    /// 0 or -1, if the numerator is nearer to 0 than a divisor that is not negative. This is not 0
+    /// where there is a quotient, so that it is at least what divides it.
+    fn small_quotient(&mut self, numerator: Dim, divisor: Dim) -> Option<i64> {
+        let (above, below) = (self.bounds(numerator), self.bounds(divisor));
+        let least = self.as_sum(divisor).content().1.max(below.lower().filter(|least| *least >= 0)?);
+        if above.lower().is_some_and(|min| min >= 0) {
+            let is_less = above.upper().is_some_and(|most| most < least) || {
+                let rest = self.subtract(divisor, numerator)?;
+                self.at_least(rest, 1)
+            };
+            return is_less.then_some(0);
+        }
+        let is_below = above.upper().is_some_and(|most| most < 0)
+            && (above.lower().is_some_and(|min| min >= -least) || {
+                let rest = self.add(divisor, numerator)?;
+                self.at_least(rest, 0)
+            });
+        is_below.then_some(-1)
     }
 
     /// The division of a division by what is not negative, made one: `a//b//c` is `a//(b*c)`, and
@@ -145,11 +163,7 @@ impl Symbols {
         // whole.
         let (mut whole, mut rest, mut common) = (Vec::new(), Vec::new(), by);
         for term in &numerator.terms {
-            let mut left = term.coefficient.rem_euclid(by);
-            if left > by / 2 {
-                left -= by;
-            }
-            let quotient = (term.coefficient.checked_sub(left)?) / by;
+            let (quotient, left) = nearest(term.coefficient, by)?;
             if quotient != 0 {
                 whole.push(Term { factors: term.factors.clone(), coefficient: quotient });
             }

@@ -34,6 +34,7 @@ pub(super) enum Step {
     Negate,
     Floor,
     Ceiling,
+    Truncate,
     Add,
     Subtract,
     Multiply,
@@ -55,12 +56,19 @@ pub struct Expression {
     pub(super) steps: Vec<Step>,
 }
 
-/// A quotient of an expression by a number above zero. The expression is interned once it is whole:
-/// a part of it may be larger than all of it.
+/// A quotient of an expression by a number above zero, or by an expression with names. They are
+/// interned once they are whole: a part of one may be larger than all of it.
 #[derive(Clone, Debug)]
 pub(crate) struct Quotient {
     pub(crate) over: Sum,
-    pub(crate) under: i64,
+    under: Sum,
+}
+
+impl Quotient {
+    /// The divisor, if it is a number.
+    pub(crate) fn known_divisor(&self) -> Option<i64> {
+        self.under.terms.is_empty().then_some(self.under.constant)
+    }
 }
 
 impl Expression {
@@ -95,7 +103,7 @@ impl Expression {
         for (at, step) in self.steps.iter().enumerate() {
             match step {
                 Step::Number(..) | Step::Name(_) => begins.push(at),
-                Step::Negate | Step::Floor | Step::Ceiling => {}
+                Step::Negate | Step::Floor | Step::Ceiling | Step::Truncate => {}
                 _ => {
                     let begin = begins.pop().unwrap_or(at);
                     if matches!(
@@ -140,7 +148,7 @@ impl Expression {
                 Step::Number(over, 1) => over,
                 Step::Number(..) => return None,
                 Step::Name(index) => of(index),
-                Step::Floor | Step::Ceiling => continue,
+                Step::Floor | Step::Ceiling | Step::Truncate => continue,
                 Step::Negate => {
                     top -= 1;
                     stack[top].checked_neg()?
@@ -189,6 +197,10 @@ impl Expression {
                     let (a, under) = stack.pop()?;
                     (a.checked_neg()?.div_euclid(under).checked_neg()?, 1)
                 }
+                Step::Truncate => {
+                    let (a, under) = stack.pop()?;
+                    (a / under, 1)
+                }
                 operation => {
                     let (b, a) = (stack.pop()?, stack.pop()?);
                     joined(operation, a, b)?
@@ -212,7 +224,9 @@ impl Expression {
         let mut stack: Vec<Quotient> = Vec::new();
         for step in &self.steps {
             let result = match *step {
-                Step::Number(over, under) => Quotient { over: Sum::constant(over), under },
+                Step::Number(over, under) => {
+                    Quotient { over: Sum::constant(over), under: Sum::constant(under) }
+                }
                 Step::Name(index) => {
                     let dim = symbols.named(&self.names[index]);
                     symbols.whole(dim)
@@ -226,10 +240,24 @@ impl Expression {
                     let dim = symbols.floor_of_quotient(a)?;
                     symbols.whole(dim)
                 }
+                Step::Truncate => {
+                    let a = stack.pop()?;
+                    let under = Dim::Known(a.known_divisor()?);
+                    let over = symbols.intern(a.over)?;
+                    let dim = symbols.truncated_divide(over, under)?;
+                    symbols.whole(dim)
+                }
                 Step::Ceiling => {
                     let a = stack.pop()?;
-                    let over = symbols.intern(a.over)?;
-                    let dim = symbols.ceil_divide(over, Dim::Known(a.under))?;
+                    let is_number = a.known_divisor().is_some();
+                    let (over, under) = (symbols.intern(a.over)?, symbols.intern(a.under)?);
+                    let dim = if is_number {
+                        symbols.ceil_divide(over, under)?
+                    } else {
+                        let less = symbols.negate(over)?;
+                        let floor = symbols.floor_divide(less, under)?;
+                        symbols.negate(floor)?
+                    };
                     symbols.whole(dim)
                 }
                 operation => {
@@ -290,59 +318,67 @@ fn joined(operation: Step, (a, m): (i128, i128), (b, n): (i128, i128)) -> Option
 /// Quotients of expressions.
 impl Symbols {
     fn whole(&self, dim: Dim) -> Quotient {
-        Quotient { over: Sum::clone(&self.as_sum(dim)), under: 1 }
+        Quotient { over: Sum::clone(&self.as_sum(dim)), under: Sum::constant(1) }
     }
 
     /// The dimension of a quotient, rounded down; `None` if it exceeds what an expression may be.
     pub(crate) fn floor_of_quotient(&mut self, of: Quotient) -> Option<Dim> {
-        let over = self.intern(of.over)?;
-        self.floor_divide(over, Dim::Known(of.under))
+        let (over, under) = (self.intern(of.over)?, self.intern(of.under)?);
+        self.floor_divide(over, under)
     }
 
     fn joined(&mut self, operation: Step, a: Quotient, b: Quotient) -> Option<Quotient> {
         match operation {
             Step::Add | Step::Subtract => {
-                let sign = if operation == Step::Add { 1 } else { -1 };
-                let over = a.over.scaled(b.under)?.plus(&b.over.scaled(a.under.checked_mul(sign)?)?)?;
-                lowest(over, a.under.checked_mul(b.under)?)
+                let other = b.over.times(&a.under)?.scaled(if operation == Step::Add { 1 } else { -1 })?;
+                lowest(a.over.times(&b.under)?.plus(&other)?, a.under.times(&b.under)?)
             }
-            Step::Multiply => lowest(a.over.times(&b.over)?, a.under.checked_mul(b.under)?),
+            Step::Multiply => lowest(a.over.times(&b.over)?, a.under.times(&b.under)?),
             Step::Divide | Step::DivideWhole => {
-                let by = Some(b.over.constant).filter(|&by| by != 0 && b.over.terms.is_empty())?;
-                let over = a.over.scaled(b.under.checked_mul(by.signum())?)?;
-                let quotient = lowest(over, a.under.checked_mul(by.checked_abs()?)?)?;
+                let quotient = lowest(a.over.times(&b.under)?, a.under.times(&b.over)?)?;
                 // All kinds of division agree if nothing is left.
-                (operation == Step::Divide || quotient.under == 1).then_some(quotient)
+                (operation == Step::Divide || quotient.under == Sum::constant(1)).then_some(quotient)
             }
+            _ => {
+                let (under, other) = (a.known_divisor()?, b.known_divisor()?);
+                self.joined_over(operation, (a.over, under), (b.over, other))
+            }
+        }
+    }
+
+    /// The result of an operation on quotients by numbers.
+    fn joined_over(&mut self, operation: Step, (a, m): (Sum, i64), (b, n): (Sum, i64)) -> Option<Quotient> {
+        let under = || Some(Sum::constant(m.checked_mul(n)?));
+        match operation {
             Step::FloorDivide | Step::Modulo | Step::CeilDivide => {
-                let (over, by) = (a.over.scaled(b.under)?, b.over.scaled(a.under)?);
+                let (over, by) = (a.scaled(n)?, b.scaled(m)?);
                 let over = if operation == Step::CeilDivide { over.scaled(-1)? } else { over };
                 let (over, divisor) = (self.intern(over)?, self.intern(by)?);
                 let floor = self.floor_divide(over, divisor)?;
-                let floor = self.as_sum(floor);
                 match operation {
-                    Step::FloorDivide => Some(Quotient { over: Sum::clone(&floor), under: 1 }),
-                    Step::CeilDivide => Some(Quotient { over: floor.scaled(-1)?, under: 1 }),
-                    _ if a.under == 1 && b.under == 1 => {
+                    Step::FloorDivide => Some(self.whole(floor)),
+                    Step::CeilDivide => {
+                        let ceiling = self.negate(floor)?;
+                        Some(self.whole(ceiling))
+                    }
+                    _ if (m, n) == (1, 1) => {
                         let rest = self.modulo(over, divisor)?;
                         Some(self.whole(rest))
                     }
                     _ => {
-                        let taken = floor.times(&b.over)?.scaled(a.under.checked_neg()?)?;
-                        let rest = a.over.scaled(b.under)?.plus(&taken)?;
-                        lowest(rest, a.under.checked_mul(b.under)?)
+                        let taken = self.as_sum(floor).times(&b)?.scaled(m.checked_neg()?)?;
+                        lowest(a.scaled(n)?.plus(&taken)?, under()?)
                     }
                 }
             }
             Step::Min | Step::Max => {
-                let (over, other) = (a.over.scaled(b.under)?, b.over.scaled(a.under)?);
-                let (over, other) = (self.intern(over)?, self.intern(other)?);
+                let (over, other) = (self.intern(a.scaled(n)?)?, self.intern(b.scaled(m)?)?);
                 let of = if operation == Step::Min { Symbols::min } else { Symbols::max };
                 let chosen = of(self, over, other)?;
-                lowest(Sum::clone(&self.as_sum(chosen)), a.under.checked_mul(b.under)?)
+                lowest(Sum::clone(&self.as_sum(chosen)), under()?)
             }
-            Step::Broadcast if a.under == 1 && b.under == 1 => {
-                let (a, b) = (self.intern(a.over)?, self.intern(b.over)?);
+            Step::Broadcast if (m, n) == (1, 1) => {
+                let (a, b) = (self.intern(a)?, self.intern(b)?);
                 let joined = self.broadcast(a, b)?;
                 Some(self.whole(joined))
             }
@@ -351,10 +387,23 @@ impl Symbols {
     }
 }
 
-/// The quotient in lowest terms, as far as a factor of the divisor divides the expression.
-fn lowest(mut over: Sum, under: i64) -> Option<Quotient> {
-    let all = over.terms.iter().map(|term| term.coefficient).chain([over.constant]);
-    let common = all.fold(under, gcd).max(1);
+/// The quotient in lowest terms: without a divisor that divides the expression, or else without the
+/// number that divides both. Nothing if the divisor is 0.
+fn lowest(mut over: Sum, mut under: Sum) -> Option<Quotient> {
+    if under.terms.is_empty() {
+        if under.constant == 0 {
+            return None;
+        }
+        let sign = under.constant.signum();
+        (over, under) = (over.scaled(sign)?, under.scaled(sign)?);
+    } else if let Some(quotient) = over.exact_quotient(&under) {
+        return Some(Quotient { over: quotient, under: Sum::constant(1) });
+    }
+    let all = [&over, &under]
+        .into_iter()
+        .flat_map(|sum| sum.terms.iter().map(|term| term.coefficient).chain([sum.constant]));
+    let common = all.fold(0, gcd).max(1);
     over.divide(common);
-    Some(Quotient { over, under: under / common })
+    under.divide(common);
+    Some(Quotient { over, under })
 }

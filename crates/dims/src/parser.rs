@@ -278,6 +278,7 @@ fn function(name: &str) -> Option<Function> {
         "ModularIndexing" => (3, 3, None, &[Step::FloorDivide, Step::Modulo]),
         "floor" | "Floor" | "FloorToInt" => (1, 1, Some(Step::Floor), &[]),
         "CeilToInt" => (1, 2, Some(Step::Ceiling), &[Step::CeilDivide]),
+        "TruncToInt" => (1, 1, Some(Step::Truncate), &[]),
         "ceil" | "ceiling" | "Ceil" => (1, 1, Some(Step::Ceiling), &[]),
         "ToFloat" | "Identity" => (1, 1, None, &[]),
         "Pow" | "PowByNatural" => (2, 2, None, &[]),

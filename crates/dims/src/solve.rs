@@ -16,6 +16,9 @@ pub struct Solved {
 }
 
 impl Solved {
+    /// No number.
+    pub const NOTHING: Solved = Solved { least: Some(Dim::ONE), most: Some(Dim::ZERO) };
+
     /// Returns true if both ends are numbers with none between them.
     pub fn is_empty(&self) -> bool {
         let ends = self.least.and_then(Dim::known).zip(self.most.and_then(Dim::known));

@@ -179,6 +179,27 @@ impl Sum {
         )
     }
 
+    /// The multiples of a divisor of one term that are in the sum, each as a quotient, and the rest,
+    /// whose coefficients are the nearest to zero; nothing if there are none.
+    pub(crate) fn multiples_of(&self, divisor: &Sum) -> Option<(Sum, Sum)> {
+        let Sum { terms, constant: 0 } = divisor else { return None };
+        let [Term { factors: of, coefficient: by @ 1.. }] = &terms[..] else { return None };
+        let (mut whole, mut rest) = (Sum::constant(0), Sum::constant(self.constant));
+        for term in &self.terms {
+            let Some(factors) = without(&term.factors, of) else {
+                rest.terms.push(term.clone());
+                continue;
+            };
+            let (quotient, left) = nearest(term.coefficient, *by)?;
+            if left != 0 {
+                rest.terms.push(Term { factors: term.factors.clone(), coefficient: left });
+            }
+            let part = Sum::constant(quotient);
+            whole = whole.plus(&if factors.is_empty() { part } else { part.times_factors(&factors, 1)? })?;
+        }
+        (!whole.terms.is_empty() || whole.constant != 0).then_some((whole, rest))
+    }
+
     /// The factors that all terms and the constant have in common, with the greatest common
     /// coefficient.
     pub(crate) fn content(&self) -> (Vec<AtomId>, i64) {
@@ -208,6 +229,15 @@ impl Sum {
         }
         Sum::collect(terms, constant)
     }
+}
+
+/// A number as a multiple of one above zero, and the rest that is the nearest to zero.
+pub(super) fn nearest(number: i64, by: i64) -> Option<(i64, i64)> {
+    let mut left = number.rem_euclid(by);
+    if left > by / 2 {
+        left -= by;
+    }
+    Some((number.checked_sub(left)? / by, left))
 }
 
 /// More factors first, then by the factors: an order that products keep, as exact division needs.

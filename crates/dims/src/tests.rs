@@ -253,6 +253,14 @@ fn forms_that_are_equal_are_one() {
         ("(min(m, 1) + 6)//7", "min(m, 1)"),
         ("(min(n, 1) + 7)//8 + (min(m, 1) + 15)//8", "min(n, 1) + min(m, 1) + 1"),
         ("min(broadcast(n + 1, m), 1)", "min(m, 1)"),
+        ("(-2)//(4*n)", "-1"),
+        ("(-2)%(4*n)", "4*n - 2"),
+        ("(n - 1)//n", "0"),
+        ("(a + b)//b", "a//b + 1"),
+        ("(a + b - 1)%b", "(a - 1)%b"),
+        ("(a - b)//(2*b)", "(a + b)//(2*b) - 1"),
+        ("(832*a*b - 1)//(64*a*b)", "12"),
+        ("max(2*n*((-2)//(4*n)) + 2*n + 1, 0)", "1"),
     ];
     for (one, other) in cases {
         let (a, b) = (symbols.parse(one).unwrap(), symbols.parse(other).unwrap());
@@ -438,9 +446,19 @@ fn expressions_of_exporters_are_read() {
         // A float is not 0.1.
         ("FloatTrueDiv(n, 0.1)", None),
         ("n/m", None),
+        ("floor(n/m)", Some("n//m")),
+        ("floor(n*k/(m + 1) + 1/2)", Some("(2*k*n + m + 1)//(2*m + 2)")),
+        ("ceiling(n/m)", Some("-((-n)//m)")),
+        ("CeilToInt(IntTrueDiv(n, m))", Some("CeilDiv(n, m)")),
+        ("FloorToInt(IntTrueDiv(n + 2, m))", Some("(n + 2)//m")),
+        ("(n*m + m)/m", Some("n + 1")),
+        ("floor(n/(m - m))", None),
+        ("Max(n/m, 2)", None),
         ("n/0", None),
         ("Round(n)", None),
-        ("TruncToInt(n)", None),
+        ("TruncToInt(IntTrueDiv(n + 1, 2))", Some("(n + 1)//2")),
+        ("TruncToInt(IntTrueDiv(n - 5, 2))", Some("max((n - 5)//2, min((n - 4)//2, 0))")),
+        ("RoundToInt(n)", None),
         ("floor(n", None),
         ("floor()", None),
         ("n**2", Some("n*n")),
@@ -507,13 +525,19 @@ fn conditions_are_solved_for_their_only_symbol() {
         ("h//4 <= 2", "h <= 11"),
         ("h//4 == 2", "h//4 == 2"),
         ("max(k - 5, 0) == 1", "k == 6"),
-        ("max(k - 5, 0) == 0", "max(k - 5, 0) == 0"),
+        ("max(k - 5, 0) == 0", "k <= 5"),
+        ("min(k, 8) == 8", "k >= 8"),
+        ("min(k, 8) == 7", "k == 7"),
         ("max(k - 5, 0) <= 0", "k <= 5"),
         ("min(k, 8) >= 8", "k >= 8"),
         ("min(k, 8) <= 3", "k <= 3"),
         ("6*n*m == 12", "n*m == 2"),
         ("2*n == 3", "2*n == 3"),
         ("n == 2*m", "n == 2*m"),
+        ("16*n == 8*m", "2*n == m"),
+        ("48*n*m == 48*m*k + 96", "n*m == m*k + 2"),
+        ("6*n >= 4*m + 3", "6*n >= 4*m + 3"),
+        ("8*n + 8 <= 16*m", "n + 1 <= 2*m"),
     ] {
         let mut symbols = Symbols::default();
         let condition = symbols.parse_condition(text).unwrap();
@@ -522,7 +546,8 @@ fn conditions_are_solved_for_their_only_symbol() {
         // The shortest form holds for the same numbers.
         for value in 0..200 {
             let holds = |condition: &Condition| {
-                let of = |dim| symbols.evaluate(dim, &|_| Some(value)).unwrap();
+                let number = |name: &str| Some(value % 23 * i64::from(name.as_bytes()[0] % 5 + 1));
+                let of = |dim| symbols.evaluate(dim, &number).unwrap();
                 condition.relation.holds(of(condition.left), of(condition.right))
             };
             assert_eq!(holds(&condition), holds(&solved), "{text} at {value}");

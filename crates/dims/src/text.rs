@@ -141,6 +141,8 @@ impl Symbols {
 
     fn made(&mut self, expression: &Expression) -> Option<Dim> {
         let quotient = expression.quotient(self)?;
+        // What is left of a division by names is no size, and `n/m` may be a name.
+        quotient.known_divisor()?;
         self.floor_of_quotient(quotient)
     }
 }
@@ -277,7 +279,7 @@ pub(crate) fn continues_name(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '$' | '.' | ':')
 }
 
-fn quoted(name: &str) -> String {
+pub(crate) fn quoted(name: &str) -> String {
     let plain = name.starts_with(starts_name)
         && name.chars().all(continues_name)
         && !matches!(name, "min" | "max" | "broadcast");

@@ -71,6 +71,12 @@ impl<'a> Attributes<'a> {
         given.or_else(|| self.form.default_of(name))
     }
 
+    /// Tells of an attribute whether it may be given, under its name or one that this form has.
+    pub fn given(&self) -> impl Fn(&str) -> bool + '_ {
+        let renames = self.form.changes().any(|(change, _)| matches!(change, Change::Name(..)));
+        move |name| renames || self.given.iter().any(|attribute| &*attribute.name == name)
+    }
+
     /// All attributes that are given.
     pub fn all(&self) -> impl Iterator<Item = (&'a str, &'a Content)> + '_ {
         self.given.iter().filter_map(|attribute| Some((&*attribute.name, self.resolved(&attribute.content)?)))

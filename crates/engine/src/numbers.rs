@@ -86,7 +86,9 @@ impl Numbers {
     /// length, [`Kind::Type`] for what is no integer.
     pub fn check(&self, attributes: &Attributes<'_>) -> Result<()> {
         let mut first: Option<(&str, usize)> = None;
-        for &name in self.attributes {
+        // Every node is checked for all flags, of which few are given.
+        let is_given = attributes.given();
+        for &name in self.attributes.iter().filter(|name| is_given(name)) {
             let Some(list) = attributes.list(name)? else { continue };
             let outside = |number: &&i64| !(self.minimum..=self.maximum).contains(*number);
             if let Some(&number) = list.iter().find(outside) {

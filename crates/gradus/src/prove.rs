@@ -204,6 +204,13 @@ impl Model {
         self.prove_outputs_up_to(UpTo::Bits, other, sizes, time)
     }
 
+    /// The names of dimensions of the inputs, which have these shapes.
+    pub(crate) fn dims_of_inputs(&self, sizes: &Sizes) -> HashSet<String> {
+        let mut names = symbols_of_inputs(self.graph(), &sizes.inputs);
+        names.extend(nameless_axes(self.graph()).map(|(_, name)| name));
+        names
+    }
+
     /// [`Model::prove_outputs`], of outputs that may differ in something.
     pub(crate) fn prove_outputs_up_to(
         &self,
@@ -219,8 +226,7 @@ impl Model {
         sizes.inputs.retain(|_, given| matches!(given, InputFact::Type(_)));
         // Sizes that folding fixed have no name in the second model.
         let mut of_both = sizes.clone();
-        let mut names = symbols_of_inputs(other.graph(), &sizes.inputs);
-        names.extend(nameless_axes(other.graph()).map(|(_, name)| name));
+        let names = other.dims_of_inputs(&sizes);
         of_both.dims.retain(|name, _| names.contains(name));
         let mut limits = self.limits();
         limits.deadline = [Instant::now().checked_add(time), limits.deadline].into_iter().flatten().min();

@@ -434,10 +434,11 @@ impl Dim {
                 other.get().text.clone()
             }
         };
-        let mut symbols = Symbols::assuming(&claims(&assume)?, &ranges).or_raise()?;
-        let condition =
-            symbols.parse_condition(&format!("({}) {relation} ({value})", self.text)).or_raise()?;
-        let Some(solved) = symbols.solve_for(&condition, name) else { return Ok(None) };
+        let given = claims(&assume)?;
+        let mut symbols = Symbols::assuming(&given, &ranges).or_raise()?;
+        let claim = Claim::parse(&format!("({}) {relation} ({value})", self.text)).or_raise()?;
+        let solved = claim.solve_for(name, &given, &ranges, &mut symbols, None).or_raise()?;
+        let Some(solved) = solved else { return Ok(None) };
         let end = |end: Option<Engine>| {
             end.map_or_else(|| Ok(py.None().into_bound(py)), |end| to_python(py, &symbols, end))
         };

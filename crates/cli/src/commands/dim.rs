@@ -88,8 +88,7 @@ fn solve(args: &args::Dim, name: &str) -> Result<(), Failure> {
     must_hold_numbers(&ranges)?;
     let mut symbols = Symbols::assuming(&given, &ranges)?;
     symbols.print_in(args.written.dialect.into());
-    let condition = claim.condition(&mut symbols)?;
-    let solved = symbols.solve_for(&condition, name);
+    let solved = claim.solve_for(name, &given, &ranges, &mut symbols, Some(&args.limits.limits()))?;
     let answer = match &solved {
         None => "unknown",
         Some(solved) if solved.is_empty() => "none",
@@ -122,7 +121,7 @@ fn condition(args: &args::Dim) -> Result<(), Failure> {
     let claim = Claim::parse(&args.text).map_err(|error| Mistake::whole(&args.text, error))?;
     let (given, mut ranges) = given(args, &claim.names())?;
     let names: Vec<_> = given.iter().chain([&claim]).flat_map(Claim::names).collect();
-    for (name, value) in given::numbers(&args.at)? {
+    for (name, value) in given::numbers("--at", &args.at)? {
         is_name(&names, &name)?;
         ranges.insert(name, (value, Some(value)));
     }
@@ -162,7 +161,7 @@ fn expression(args: &args::Dim) -> Result<(), Failure> {
     let mut symbols = Symbols::assuming(&given, &ranges)?;
     symbols.print_in(args.written.dialect.into());
     let dim = symbols.canonical(&expression)?;
-    let at = given::numbers(&args.at)?;
+    let at = given::numbers("--at", &args.at)?;
     for name in at.keys() {
         is_name(names, name)?;
     }

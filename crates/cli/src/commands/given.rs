@@ -150,19 +150,19 @@ fn set_values<'a>(
 
 /// Symbols and their numbers, from `NAME=NUMBER`.
 pub(super) fn dims(given: &DimArgs) -> Result<HashMap<String, i64>> {
-    numbers(&given.dims)
+    numbers("--dim", &given.dims)
 }
 
-/// Symbols and their numbers, from texts.
-pub(super) fn numbers(given: &[String]) -> Result<HashMap<String, i64>> {
+/// Symbols and their numbers, from the texts that an option was given.
+pub(super) fn numbers(option: &str, given: &[String]) -> Result<HashMap<String, i64>> {
     let mut dims = HashMap::new();
     for dim in given {
         let (name, value) = dim
             .split_once('=')
             .and_then(|(name, value)| Some((name, value.parse().ok()?)))
-            .ok_or_else(|| Error::mismatch(Kind::Usage, "--dim", dim, "NAME=NUMBER"))?;
+            .ok_or_else(|| Error::mismatch(Kind::Usage, option, dim, "NAME=NUMBER"))?;
         if dims.insert(name.to_owned(), value).is_some() {
-            return Err(usage(format!("--dim {name} is given twice")));
+            return Err(usage(format!("{option} {name} is given twice")));
         }
     }
     Ok(dims)

@@ -103,7 +103,7 @@ fn missing_inputs(
     seed: u64,
 ) -> Result<MissingInputs> {
     let mut options = InferOptions::default();
-    options.sizes.dims = given::numbers(dims)?;
+    options.sizes.dims = given::numbers("--dim", dims)?;
     options.sizes.inputs =
         inputs.iter().map(|(name, value)| (name.clone(), InputFact::Value(value.clone()))).collect();
     let inference = model.infer(&options)?;

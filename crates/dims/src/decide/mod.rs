@@ -1,16 +1,19 @@
 //! Claims, decided for all integers: by a proof, or by a point at which they fail.
 //!
 //! A claim is tried at a few thousand points first. Then the system of its opposite and of what is
-//! given is refuted, if it can be: as it stands, in the cases of its minima and maxima, or with
-//! each name as `m*k + r` for all remainders `r` by a number `m` that occurs as a divisor. Then all
-//! points of a box are tried, which is a proof where ranges leave no others. At last the claim is
-//! proved without what is given, or with names that are small numbers one by one, and others.
+//! given is refuted, if it can be: as it stands, in the cases of its minima, maxima and broadcasts,
+//! with what equations say of names in their place, or with each name as `m*k + r` for all
+//! remainders `r` by a number `m` that occurs as a divisor. Then all points of a box are tried,
+//! which is a proof where ranges leave no others. At last the claim is proved without what is
+//! given, or with names that are small numbers one by one, and others.
 
 mod cases;
 mod given;
+mod interval;
 mod linear;
 mod points;
 mod refute;
+mod substitute;
 #[cfg(test)]
 mod tests;
 mod values;
@@ -238,7 +241,10 @@ impl Proof<'_> {
             points.append(&mut refuter.points);
             is_proved
         });
-        let is_proved = is_proved || (cases.is_empty() && cases::follows(symbols, &given, claim, stops));
+        let is_proved = is_proved
+            || (cases.is_empty()
+                && (cases::follows(symbols, &given, claim, stops)
+                    || substitute::follows(symbols, &given, claim, stops)));
         let named = |point: Vec<(u32, i64)>| {
             let name =
                 |(index, value): (u32, i64)| (symbols.symbols()[usize_of_u32(index)].name.clone(), value);

@@ -1,4 +1,5 @@
 use super::*;
+use crate::Solved;
 
 const NAMES: [&str; 4] = ["a", "b", "c", "d"];
 const OPERATORS: [&str; 7] = ["+", "-", "*", "//", "%", "min", "max"];
@@ -195,6 +196,62 @@ fn long_random_pairs_are_decided() {
         println!("{count} with {form}");
     }
     assert!(unknown * 1000 <= OF_SEED * seeds.len(), "{unknown}");
+}
+
+/// What conditions say of names is put in their place.
+#[test]
+fn names_are_replaced_by_what_is_said_of_them() {
+    let holds = [
+        ("t % m == (p + s) % m", &["t == p + s"][..]),
+        ("min(t, 64)*h*h == min(p + s, 64)*h*h", &["p + s == t"]),
+        ("n % m == 0", &["k % m == 0", "n % k == 0"]),
+        ("n % m == 0", &["n % k == 0", "k % m == 0"]),
+        ("(a + b) % m == 0", &["a % m == 0", "b % m == 0"]),
+        ("(a*b) % m == 0", &["a % m == 0"]),
+        ("(a + b + m*c) % m == 0", &["(a + b) % m == 0"]),
+        ("broadcast(a, b) == max(a, b)", &["a >= 1", "b >= 1"]),
+    ];
+    for (claim, given) in holds {
+        let given: Vec<_> = given.iter().map(|text| Claim::parse(text).unwrap()).collect();
+        let claim = Claim::parse(claim).unwrap();
+        assert_eq!(claim.decide(&given, &Ranges::new(), None), Answer::True, "{claim:?}");
+        // Without what is given, it does not hold.
+        let alone = claim.decide(&[], &Ranges::new(), None);
+        assert!(matches!(alone, Answer::False(_)), "{claim:?}: {alone:?}");
+    }
+}
+
+/// A claim of one name is solved for it, by trying numbers and a proof about all others.
+#[test]
+fn claims_are_solved_for_their_only_name() {
+    let cases = [
+        ("n*n <= 16", (0, None), Some((None, Some(4)))),
+        ("n*n == 16", (0, None), Some((Some(4), Some(4)))),
+        ("n*n == 0", (0, None), Some((Some(0), Some(0)))),
+        ("n*n >= 16", (0, None), Some((Some(4), None))),
+        ("n*n == 17", (0, None), Some((Some(1), Some(0)))),
+        ("n//2 + n//3 == 10", (0, None), Some((Some(12), Some(13)))),
+        ("100//n >= 7", (0, None), Some((Some(1), Some(14)))),
+        ("min(n, 64) == 65", (0, None), Some((Some(1), Some(0)))),
+        ("n == n + 1", (0, None), Some((Some(1), Some(0)))),
+        ("n == n", (0, None), Some((None, None))),
+        ("2*n == 7", (0, None), Some((Some(1), Some(0)))),
+        ("n >= 5", (0, Some(4)), Some((Some(1), Some(0)))),
+        ("n % 32 == 0", (1, Some(63)), Some((Some(32), Some(32)))),
+        ("n % 32 == 0", (0, None), None),
+        ("n != 3", (0, None), None),
+    ];
+    for (text, range, ends) in cases {
+        let ranges = Ranges::from([("n".to_owned(), range)]);
+        let mut symbols = Symbols::assuming(&[], &ranges).unwrap();
+        let claim = Claim::parse(text).unwrap();
+        let solved = claim.solve_for("n", &[], &ranges, &mut symbols, None).unwrap();
+        let known = |end: Option<Dim>| end.map(|end| end.known().unwrap());
+        assert_eq!(solved.map(|of| (known(of.least), known(of.most))), ends, "{text}");
+    }
+    let claim = Claim::parse("2*n + 4*m == 7").unwrap();
+    let solved = claim.solve_for("n", &[], &Ranges::new(), &mut Symbols::default(), None).unwrap();
+    assert_eq!(solved, Some(Solved::NOTHING));
 }
 
 /// A condition that is solved holds for the numbers between the ends, and for no others.

@@ -80,6 +80,7 @@ impl Inference {
     /// no sizes meet them is a problem.
     pub(super) fn solve(&mut self, limits: &Limits) {
         let mut conditions = take(&mut self.conditions);
+        self.take_products_apart(&mut conditions);
         let every = conditions.iter().filter(|of| of.is_of_every_run()).filter_map(|of| of.relation);
         let every: HashSet<_> = every.collect();
         let taken = taken(&conditions);
@@ -112,6 +113,18 @@ impl Inference {
         }
         conditions.sort_by_key(place);
         self.conditions = conditions;
+    }
+
+    /// Puts conditions on the factors of a product that must not be 0 in the place of one on it.
+    fn take_products_apart(&mut self, conditions: &mut Vec<ModelCondition>) {
+        for of in take(conditions) {
+            let relation = of.relation.filter(|_| of.why == Why::Run);
+            match relation.and_then(|relation| self.symbols.of_factors(&relation)) {
+                None => conditions.push(of),
+                Some(all) => conditions
+                    .extend(all.into_iter().map(|one| ModelCondition { relation: Some(one), ..of.clone() })),
+            }
+        }
     }
 
     /// Returns true if a relation holds where a guard does not.

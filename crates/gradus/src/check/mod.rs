@@ -12,7 +12,7 @@ mod refuted;
 mod runtime;
 mod verdict;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 use gradus_core::graph::{Graph, Origin, ValueId};
@@ -190,8 +190,9 @@ impl Model {
     /// ```
     ///
     /// # Errors
-    /// [`Kind::Graph`](gradus_core::Kind::Graph) if inputs or outputs do not correspond; of the
-    /// first model, the error of the last run if it runs under no binding; of the second, the error
+    /// [`Kind::Graph`](gradus_core::Kind::Graph) if inputs or outputs do not correspond;
+    /// [`Kind::Usage`](gradus_core::Kind::Usage) if neither model has a dimension that is given; of
+    /// the first model, the error of the last run if it runs under no binding; of the second, the error
     /// of a run that the first makes.
     pub fn check(&self, other: &Model, options: &CheckOptions) -> Result<Check> {
         let explicit = |model: &Model| -> Result<Model> {
@@ -199,6 +200,11 @@ impl Model {
         };
         let (first, second) = (self.with_given(&options.sizes)?, other.with_given(&options.sizes)?);
         let (first, second) = (explicit(&first)?, explicit(&second)?);
+        let known: BTreeSet<_> =
+            [&first, &second].into_iter().flat_map(|model| model.dims_of_inputs(&options.sizes)).collect();
+        if let Some(name) = options.sizes.dims.keys().find(|name| !known.contains(*name)) {
+            return Err(Error::unknown("dimension", name, known.iter().map(String::as_str)));
+        }
         let proof = first.prove_outputs(&second, &options.sizes, options.proof);
         if proof.as_ref().is_some_and(ProvedOutputs::is_complete) {
             return Ok(Check { proof, runs: 0, outputs: Vec::new(), parting: None });

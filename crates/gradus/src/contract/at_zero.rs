@@ -1,9 +1,9 @@
-//! Sizes of 0 that inference leaves out, as a `Reshape` to them may give another shape: where the
-//! formulas of the outputs hold for them, a contract has their conditions in place of a bound.
+//! Sizes of 0 that inference leaves out, as a `Reshape` to them may give another shape: a contract
+//! has their conditions in place of a bound, and the shapes of outputs that differ as cases.
 
 use gradus_core::Result;
 
-use super::{Contract, ContractCondition, OutputSize};
+use super::{Contract, ContractCondition, ContractOutput, OutputCase, OutputSize};
 use crate::dim::{Claim, Condition, Dim, Ranges, Relation, Symbols};
 use crate::model::Model;
 use gradus_engine::infer::{InferOptions, ModelCondition, When, Why};
@@ -53,17 +53,18 @@ fn bound(symbols: &mut Symbols, of: &ModelCondition) -> Option<(Condition, Vec<S
 
 impl Contract {
     /// Puts the conditions of the contract for sizes of 0 in the place of a bound that they break,
-    /// if both contracts have the same outputs there.
+    /// with cases of the outputs that have other sizes there.
     fn extend(&mut self, bound: Condition, zeros: &[String], other: &Contract) {
         let mut symbols = Symbols::default();
         for name in zeros {
             symbols.fix(name, 0);
         }
-        if !self.has_outputs_of(other, &mut symbols) {
-            return;
-        }
         let Some(below) = self.symbols.opposite(&bound) else { return };
+        let Some(cases) = self.cases_of(other, below, &mut symbols) else { return };
         let Some(added) = self.conditions_of(other) else { return };
+        for (output, cases) in self.outputs.iter_mut().zip(cases) {
+            output.cases.extend(cases);
+        }
         let parse = |symbols: &mut Symbols, of: &Condition, from: &Symbols| {
             symbols.parse_condition(&from.print_condition(of)).ok()
         };
@@ -79,7 +80,8 @@ impl Contract {
             let mut there = |of: &Condition| parse(&mut symbols, of, &self.symbols);
             let (condition, guards) =
                 (there(&of.condition), of.when.iter().filter_map(there).collect::<Vec<_>>());
-            let holds = guards.iter().any(|guard| symbols.never_holds(guard))
+            let holds = added.iter().any(|other| other.condition == of.condition && other.when == of.when)
+                || guards.iter().any(|guard| symbols.never_holds(guard))
                 || condition.is_some_and(|condition| {
                     symbols.always_holds(&condition) || symbols.follows(&given, Some(&condition), None)
                 });
@@ -111,45 +113,94 @@ impl Contract {
         (!is_known).then(|| ContractCondition { condition, when: Vec::new(), text, place })
     }
 
-    /// Returns true if another contract has the outputs and the conditions of this one that sizes
-    /// do not decide, where some sizes are numbers.
-    fn has_outputs_of(&self, other: &Contract, symbols: &mut Symbols) -> bool {
-        let mut is_one = |own: Dim, one: Dim| {
-            let own = symbols.parse(&self.symbols.print(own).to_string()).ok();
-            own.is_some() && own == symbols.parse(&other.symbols.print(one).to_string()).ok()
+    /// The cases of each output by another contract, where some sizes are numbers; nothing if they
+    /// are not exact, or if the contracts differ in conditions that sizes do not decide.
+    fn cases_of(
+        &mut self,
+        other: &Contract,
+        below: Condition,
+        symbols: &mut Symbols,
+    ) -> Option<Vec<Vec<OutputCase>>> {
+        let texts = |all: &[ContractCondition]| all.iter().map(|of| of.text.clone()).collect::<Vec<_>>();
+        let is_same = other.unchecked.iter().all(|of| self.unchecked.contains(of))
+            && texts(&self.of_elements) == texts(&other.of_elements);
+        let outputs = self.outputs.clone();
+        { outputs }
+            .iter()
+            .zip(&other.outputs)
+            .map(|(own, one)| self.cases_of_output(own, one, (other, below), symbols))
+            .collect::<Option<_>>()
+            .filter(|_| is_same)
+    }
+
+    fn cases_of_output(
+        &mut self,
+        own: &ContractOutput,
+        one: &ContractOutput,
+        (other, below): (&Contract, Condition),
+        symbols: &mut Symbols,
+    ) -> Option<Vec<OutputCase>> {
+        let Some(shape) = &own.shape else { return Some(Vec::new()) };
+        let of_other = one.shape.as_ref().filter(|other| other.len() == shape.len())?;
+        let exact = |size: &OutputSize| match *size {
+            OutputSize::Exact(dim) => Some(dim),
+            OutputSize::Between(..) => None,
         };
-        let mut is_same = |own: &OutputSize, one: &OutputSize| match (own, one) {
-            (OutputSize::Exact(own), OutputSize::Exact(one)) => is_one(*own, *one),
+        let mut cases = Vec::new();
+        for OutputCase { when, shape, bytes } in &one.cases {
+            let when = when.iter().map(|of| self.condition_of(other, of));
+            let when = [Some(below)].into_iter().chain(when).collect::<Option<_>>()?;
+            cases.push((when, shape.clone(), *bytes));
+        }
+        let mut is_same = |(own, one): (&OutputSize, &OutputSize)| match (own, one) {
+            (OutputSize::Exact(own), OutputSize::Exact(one)) => {
+                let own = symbols.parse(&self.symbols.print(*own).to_string()).ok();
+                own.is_some() && own == symbols.parse(&other.symbols.print(*one).to_string()).ok()
+            }
             _ => *own == OutputSize::Between(0, None),
         };
-        let outputs = self.outputs.iter().zip(&other.outputs);
-        let texts = |all: &[ContractCondition]| all.iter().map(|of| of.text.clone()).collect::<Vec<_>>();
-        { outputs }.all(|(own, one)| match (&own.shape, &one.shape) {
-            (Some(own), Some(one)) => {
-                own.len() == one.len() && own.iter().zip(one).all(|(own, one)| is_same(own, one))
-            }
-            (own, _) => own.is_none(),
-        }) && other.unchecked.iter().all(|of| self.unchecked.contains(of))
-            && texts(&self.of_elements) == texts(&other.of_elements)
+        if !shape.iter().zip(of_other).all(&mut is_same) {
+            let shape = of_other.iter().map(exact).collect::<Option<_>>()?;
+            cases.push((vec![below], shape, one.bytes.as_ref().and_then(exact)));
+        }
+        // A field holds a number or a range, in all cases.
+        if !cases.is_empty() && shape.iter().chain(&own.bytes).any(|size| exact(size).is_none()) {
+            return None;
+        }
+        let case = |(when, shape, bytes): (_, Vec<Dim>, Option<Dim>)| {
+            let shape = shape.into_iter().map(|dim| self.dim_of(other, dim)).collect::<Option<_>>()?;
+            let bytes = bytes.and_then(|bytes| self.dim_of(other, bytes));
+            (bytes.is_some() == own.bytes.is_some()).then_some(OutputCase { when, shape, bytes })
+        };
+        cases.into_iter().map(case).collect()
+    }
+
+    /// An expression of another contract by the symbols of this one; nothing if bounds that are
+    /// taken for granted here simplify it.
+    fn dim_of(&mut self, other: &Contract, dim: Dim) -> Option<Dim> {
+        let text = other.symbols.print(dim).to_string();
+        let mut plain = Symbols::default();
+        let (own, meant) = (self.symbols.parse(&text).ok()?, plain.parse(&text).ok()?);
+        (plain.parse(&self.symbols.print(own).to_string()).ok()? == meant).then_some(own)
+    }
+
+    fn condition_of(&mut self, other: &Contract, of: &Condition) -> Option<Condition> {
+        let [left, right] = [of.left, of.right].map(|dim| self.dim_of(other, dim));
+        Some(Condition::new(left?, of.relation, right?))
     }
 
     /// The conditions of another contract between the symbols of this one, but for those that hold
     /// for all sizes; nothing if bounds that are taken for granted here simplify one of them.
     fn conditions_of(&mut self, other: &Contract) -> Option<Vec<ContractCondition>> {
         let mut plain = Symbols::default();
-        let mut own = |of: &Condition| {
-            let text = other.symbols.print_condition(of);
-            let (own, meant) =
-                (self.symbols.parse_condition(&text).ok()?, plain.parse_condition(&text).ok()?);
-            let again = plain.parse_condition(&self.symbols.print_condition(&own)).ok()?;
-            (again == meant).then(|| (own, plain.always_holds(&meant)))
-        };
         let mut all = Vec::new();
         for of in &other.conditions {
-            let (condition, always_holds) = own(&of.condition)?;
-            let guards = of.when.iter().map(|guard| Some(own(guard)?.0)).collect::<Option<_>>()?;
-            if !always_holds {
-                all.push(ContractCondition { condition, when: guards, ..of.clone() });
+            let condition = self.condition_of(other, &of.condition)?;
+            let guards = of.when.iter().map(|guard| self.condition_of(other, guard));
+            let when = guards.collect::<Option<_>>()?;
+            let meant = plain.parse_condition(&other.symbols.print_condition(&of.condition)).ok()?;
+            if !plain.always_holds(&meant) {
+                all.push(ContractCondition { condition, when, ..of.clone() });
             }
         }
         Some(all)

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use gradus_core::{Error, Kind, Result};
 
-use super::{Contract, ContractCondition, OutputSize};
-use crate::dim::Dim;
+use super::{Contract, ContractCondition, ContractOutput, OutputCase, OutputSize};
+use crate::dim::{Condition, Dim};
 
 /// Shapes and memory for sizes that a model takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,6 +72,12 @@ impl Contract {
             bound.require(condition)?;
         }
         let outputs = self.outputs.iter().map(|output| {
+            if let Some(OutputCase { shape, bytes, .. }) = bound.case(output)? {
+                let exact = |&dim: &Dim| bound.size(OutputSize::Exact(dim));
+                let sizes = shape.iter().map(exact).collect::<Result<_>>()?;
+                let bytes = bytes.map(|bytes| bound.exact(bytes)).transpose()?;
+                return Ok(OutputShape { sizes: Some(sizes), bytes });
+            }
             let sizes = output.shape.as_ref();
             let sizes = sizes.map(|sizes| sizes.iter().map(|size| bound.size(*size)).collect::<Result<_>>());
             let bytes = output.bytes.map(|bytes| bound.size(bytes)).transpose()?;
@@ -154,17 +160,34 @@ impl Bound<'_> {
         symbols.all(|symbol| self.of.contains_key(&*symbol.name))
     }
 
-    fn require(&self, condition: &ContractCondition) -> Result<()> {
-        for guard in &condition.when {
-            if !guard.relation.holds(self.exact(guard.left)?, self.exact(guard.right)?) {
-                return Ok(());
+    fn holds(&self, of: &Condition) -> Result<bool> {
+        Ok(of.relation.holds(self.exact(of.left)?, self.exact(of.right)?))
+    }
+
+    fn all_hold(&self, all: &[Condition]) -> Result<bool> {
+        for of in all {
+            if !self.holds(of)? {
+                return Ok(false);
             }
         }
-        let of = &condition.condition;
-        if of.relation.holds(self.exact(of.left)?, self.exact(of.right)?) {
+        Ok(true)
+    }
+
+    fn require(&self, condition: &ContractCondition) -> Result<()> {
+        if !self.all_hold(&condition.when)? || self.holds(&condition.condition)? {
             return Ok(());
         }
         Err(refused(&condition.text, &condition.place))
+    }
+
+    /// The first case of an output whose conditions hold.
+    fn case<'o>(&self, output: &'o ContractOutput) -> Result<Option<&'o OutputCase>> {
+        for case in &output.cases {
+            if self.all_hold(&case.when)? {
+                return Ok(Some(case));
+            }
+        }
+        Ok(None)
     }
 
     /// The peak of memory, where symbols below 1 count as 1: a bound for those too, unless a value

@@ -124,8 +124,22 @@ pub struct ContractOutput {
     pub shape: Option<Vec<OutputSize>>,
     /// Its bytes; nothing of text and where nothing is known.
     pub bytes: Option<OutputSize>,
+    /// Other sizes and bytes, in the first case whose conditions hold.
+    pub cases: Vec<OutputCase>,
     /// Why sizes are not exact.
     pub reasons: Vec<String>,
+}
+
+/// Sizes for which an output has another shape: some are 0, where a `Reshape` has another meaning.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct OutputCase {
+    /// The conditions, all of which hold there.
+    pub when: Vec<Condition>,
+    /// Its sizes.
+    pub shape: Vec<Dim>,
+    /// Its bytes; nothing where they are not known elsewhere.
+    pub bytes: Option<Dim>,
 }
 
 impl ContractCondition {
@@ -447,7 +461,7 @@ fn output(graph: &Graph, inference: &mut Inference, names: &mut Names, id: Value
     let symbols = inference.symbols_mut();
     let shape = dims.map(|dims| dims.iter().map(|&dim| size(symbols, dim)).collect());
     let bytes = bytes.map(|bytes| size(symbols, bytes));
-    ContractOutput { field: names.field(&name), name, dtype, shape, bytes, reasons }
+    ContractOutput { field: names.field(&name), name, dtype, shape, bytes, cases: Vec::new(), reasons }
 }
 
 /// The size of an output, by symbols of inputs alone.

@@ -134,16 +134,18 @@ impl Cost {
         let links: Vec<_> = self.every_run().filter_map(link).collect();
         match (names, &links[..]) {
             ([], _) => "exactly one".to_owned(),
-            ([first, .., last], []) => {
-                // A cache and what is read of it have one more at least.
+            ([first, ..], []) => {
+                // A cache and what is read of it have one more at least; of others, the last two are
+                // alike most often.
                 let is_past = |name: &&str| name.contains("past");
                 let past = names.iter().copied().find(is_past);
                 let (of, is) = match past.zip(names.iter().copied().find(|name| name.contains("total"))) {
                     Some((past, total)) => (total, format!("{past} + 1")),
-                    None => (*last, (*first).to_owned()),
+                    None => (names[names.len() - 1], names[names.len().saturating_sub(2)].to_owned()),
                 };
                 format!(
-                    "exactly one: give the others numbers, or the missing link, as --assume \"{of} == {is}\""
+                    "exactly one: give the others numbers, as --dim {first}=1, or the missing link, as \
+                     --assume \"{of} == {is}\""
                 )
             }
             _ => format!("exactly one: give the others numbers, or assume {}", links.join(", ")),
@@ -167,15 +169,18 @@ impl Cost {
         (bounds.lower().unwrap_or(0).max(1), bounds.upper().unwrap_or(i64::MAX))
     }
 
-    /// The largest value of a symbol that a run or the options allow. What Gradus takes for granted
-    /// is no reason to choose a size.
-    fn largest(&self, name: &str) -> Option<i64> {
+    /// The largest value of a symbol that a run allows, and the one that the options allow too.
+    /// What Gradus takes for granted is no reason to choose a size.
+    fn largest(&self, name: &str) -> (Option<i64>, Option<i64>) {
         let symbols = self.inference.symbols();
-        let dim = symbols.find(name)?;
-        let own = symbols.bounds(dim).upper();
-        let stated = self.inference.conditions().iter().filter(|of| of.why != Why::Taken);
-        let about = stated.filter(|of| of.when == When::Always).filter_map(|of| of.relation);
-        about.filter(|of| of.left == dim).filter_map(|of| of.bounds()?.upper()).chain(own).min()
+        let Some(dim) = symbols.find(name) else { return (None, None) };
+        let upper = |why: &dyn Fn(Why) -> bool| {
+            let always = self.inference.conditions().iter().filter(|of| of.when == When::Always);
+            let about = always.filter(|of| why(of.why)).filter_map(|of| of.relation);
+            about.filter(|of| of.left == dim).filter_map(|of| of.bounds()?.upper()).min()
+        };
+        let stated = upper(&|why| why != Why::Taken);
+        (upper(&|why| why == Why::Run), stated.into_iter().chain(symbols.bounds(dim).upper()).min())
     }
 
     /// The first condition that numbers decide and do not meet.
@@ -204,7 +209,8 @@ struct Linked<'c> {
 
 impl<'c> Linked<'c> {
     /// Leaves one of several symbols: an equality that every run needs gives one of its symbols,
-    /// and where only one is without a largest value, the others have theirs.
+    /// and where only one is without a largest value, or without one that runs need, the others
+    /// have theirs.
     fn of(cost: &'c Cost, names: Vec<&'c str>) -> Result<Linked<'c>> {
         let symbols = cost.inference.symbols();
         let mut open = names;
@@ -227,10 +233,16 @@ impl<'c> Linked<'c> {
             }
         }
         let mut at_most = Vec::new();
-        let bounded = |name: &str| cost.largest(name);
-        if open.len() > 1 && open.iter().filter(|name| bounded(name).is_none()).count() == 1 {
-            at_most = open.iter().filter_map(|name| Some((*name, bounded(name)?))).collect();
-            open.retain(|name| bounded(name).is_none());
+        let only = |of: fn((Option<i64>, Option<i64>)) -> Option<i64>| {
+            let mut unbounded = open.iter().copied().filter(|name| of(cost.largest(name)).is_none());
+            unbounded.next().filter(|_| unbounded.next().is_none())
+        };
+        // The options bound sizes that are sought, too.
+        let free = only(|(_, most)| most).or_else(|| only(|(run, _)| run));
+        if let Some(free) = free.filter(|_| open.len() > 1) {
+            at_most = open.iter().filter_map(|name| Some((*name, cost.largest(name).1?))).collect();
+            at_most.retain(|(name, _)| *name != free);
+            open.retain(|name| *name == free);
         }
         if let [free] = open[..] {
             return Ok(Linked { free, by_links, at_most });

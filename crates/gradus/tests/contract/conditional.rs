@@ -254,6 +254,15 @@ pub fn conditional() -> Vec<(&'static str, Model)> {
             .model(),
         ),
         (
+            // One row of `seq` sums: an empty batch stands for the row, which has another size.
+            "emptied",
+            Sketch::of(
+                "x: float32[batch, seq]; axes = [0]; shape = Shape(x); row = ReduceSum(x, axes);
+                 y = Reshape(row, shape); return y: float32[?, ?]",
+            )
+            .model(),
+        ),
+        (
             "remainder",
             Sketch::of(
                 "x: float32[n]; seven = [7]; size = Shape(x); y = Mod(seven, size); return y: int64[?]",

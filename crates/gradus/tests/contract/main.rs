@@ -372,6 +372,8 @@ fn conditions_have_their_reasons() {
     held("rows", &["batch", "seq"], &[]);
     let planes = ["batch == 0 if n <= 0"].map(|of| format!("{of} (node \"make planes\" (Reshape))"));
     held("planes", &["batch", "n"], &planes.each_ref().map(|of| &**of));
+    let emptied = ["seq >= 0 (the inputs)", "seq == batch*seq if batch >= 1 (node \"make y\" (Reshape))"];
+    assert_eq!(text("emptied"), [&emptied[..], &["batch >= 0 (the inputs)"]].concat());
     held("remainder", &["n"], &["n >= 1 (node \"make y\" (Mod))"]);
     held("scanned", &["n", "m"], &["n >= 1 (node \"make y\" (Scan))"]);
     held("pieces", &["n", "m"], &["n >= 1 (node \"make y\" (ConcatFromSequence))"]);

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use gradus::cases::RandomNode;
 use gradus::contract::{Contract, OutputSize};
 use gradus::convert::Rules;
+use gradus::dim::Condition;
 use gradus::graph::Standard;
 use gradus::infer::InferOptions;
 use gradus::operators::{self, Row};
@@ -99,7 +100,13 @@ fn differs(contract: &Contract, of: &Numbers<'_>, outputs: &Outputs) -> Option<S
     let value = |dim| contract.symbols().evaluate(dim, &|name| of.get(name).copied());
     contract.outputs().iter().find_map(|output| {
         let (_, got) = outputs.iter().find(|(name, _)| **name == *output.name)?;
-        let (shape, got) = (output.shape.as_ref()?, got.tensor().ok()?.shape());
+        let holds = |of: &Condition| {
+            value(of.left).zip(value(of.right)).is_some_and(|(left, right)| of.relation.holds(left, right))
+        };
+        let case = output.cases.iter().find(|case| case.when.iter().all(holds));
+        let of_case = case.map(|case| case.shape.iter().copied().map(OutputSize::Exact).collect::<Vec<_>>());
+        let shape = of_case.as_ref().or(output.shape.as_ref())?;
+        let got = got.tensor().ok()?.shape();
         let fits = |(size, got): (&OutputSize, &usize)| {
             let got = i64::try_from(*got).unwrap();
             match *size {

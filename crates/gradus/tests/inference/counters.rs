@@ -177,6 +177,25 @@ fn counters_tell_the_number_of_iterations() {
     }
 }
 
+/// The largest integer, which exporters write where a loop has no trip count, is none.
+#[test]
+fn loops_of_the_largest_trip_count_have_formulas_without_it() {
+    let mut random = fastrand::Rng::with_seed(73);
+    for _ in 0..40 {
+        let counter = Counter { most: None, ..Counter::random(&mut random) };
+        let model = Counter { most: Some(i64::MAX), ..counter.clone() }.model();
+        let texts = [counter.model(), model].map(|model| {
+            let inference = model.infer(&InferOptions::default()).unwrap();
+            let print = |&id: &gradus::graph::ValueId| {
+                let dims = inference.fact(id).as_tensor()?.dims.clone()?;
+                Some(inference.symbols().print(*dims.first()?).to_string())
+            };
+            model.graph().outputs().iter().map(print).collect::<Vec<_>>()
+        });
+        assert_eq!(texts[0], texts[1], "{counter:?}");
+    }
+}
+
 #[test]
 fn counters_that_differ_from_a_limit_tell_the_number_of_iterations() {
     let mut random = fastrand::Rng::with_seed(72);

@@ -242,6 +242,9 @@ pub fn number_of_iterations(
     [enters, goes_on]: [Option<Dim>; 2],
     most: Option<Dim>,
 ) -> Option<Dim> {
+    // Exporters write the largest integer where nothing but a condition ends a loop, and no run has
+    // so many iterations.
+    let most = most.filter(|&most| most != Dim::Known(i64::MAX));
     let symbols = cx.symbols();
     let count = counters.iterations(symbols, [enters?, goes_on?], most.is_none())?;
     symbols.bound(count, Bounds::SIZE);

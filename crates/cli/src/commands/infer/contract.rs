@@ -3,7 +3,9 @@
 use std::io::Write;
 use std::path::Path;
 
-use gradus::contract::{Contract, ContractCondition, Deployment, Language, OutputSize, Unchecked};
+use gradus::contract::{
+    Contract, ContractCondition, Deployment, Language, OutputCase, OutputSize, Unchecked,
+};
 use gradus::dim::Condition;
 use gradus::files::{NewFiles, cannot_write};
 use gradus::infer::InferOptions;
@@ -85,7 +87,16 @@ struct ContractOutputJson<'a> {
     r#type: Option<&'static str>,
     shape: Option<Vec<SizeJson<'a>>>,
     bytes: Option<SizeJson<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    cases: Vec<OutputCaseJson<'a>>,
     why: &'a [String],
+}
+
+#[derive(Serialize)]
+struct OutputCaseJson<'a> {
+    when: Vec<RelationJson<'a>>,
+    shape: Vec<DimJson<'a>>,
+    bytes: Option<DimJson<'a>>,
 }
 
 /// A number, an expression, or a range.
@@ -159,6 +170,11 @@ fn json<'a>(contract: &'a Contract, model: &'a str) -> ContractJson<'a> {
         among: of.among(),
         remark: RemarkJson { place: &of.place, message: &of.text },
     };
+    let case = |case: &OutputCase| OutputCaseJson {
+        when: case.when.iter().map(relation).collect(),
+        shape: case.shape.iter().map(|&of| dim(of)).collect(),
+        bytes: case.bytes.map(dim),
+    };
     let unchecked = |of: &'a Unchecked| RemarkJson { place: &of.place, message: &of.text };
     let outputs = contract.outputs().iter().map(|output| ContractOutputJson {
         name: &output.name,
@@ -166,6 +182,7 @@ fn json<'a>(contract: &'a Contract, model: &'a str) -> ContractJson<'a> {
         r#type: output.dtype.map(DType::name),
         shape: output.shape.as_ref().map(|shape| shape.iter().map(size).collect()),
         bytes: output.bytes.as_ref().map(size),
+        cases: output.cases.iter().map(case).collect(),
         why: &output.reasons,
     });
     ContractJson {

@@ -9,7 +9,7 @@ use crate::contract::{Contract, ContractElement, Language};
 
 /// Functions by name, in the order in which they are written. `NUMBER` stands for the type, and
 /// `NAME` for the name.
-const FUNCTIONS: [(&str, &str); 13] = [
+const FUNCTIONS: [(&str, &str); 15] = [
     ("number", "NUMBER NAME(int64_t value)\n{\n    NUMBER result = {value, 1};\n    return result;\n}\n"),
     (
         "add",
@@ -94,6 +94,16 @@ const FUNCTIONS: [(&str, &str); 13] = [
 ",
     ),
     ("implies", "int NAME(int when, int holds)\n{\n    return when > 0 ? holds : when < 0 ? -1 : 1;\n}\n"),
+    ("both", "int NAME(int a, int b)\n{\n    return a < 0 || b < 0 ? -1 : a && b;\n}\n"),
+    (
+        "pick",
+        "NUMBER NAME(int when, NUMBER a, NUMBER b)
+{
+    NUMBER none = {0, 0};
+    return when > 0 ? a : when < 0 ? none : b;
+}
+",
+    ),
 ];
 
 const TOO_LARGE: &str = "\"each number fits 64 bits and no divisor is zero (the formulas)\"";

@@ -10,11 +10,14 @@ mod python;
 mod rust;
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::str::FromStr;
 
 use gradus_core::{DType, Error, Result, text};
 
-use super::{Contract, ContractCondition, ContractElement, ContractInput, ContractOutput, OutputSize};
+use super::{
+    Contract, ContractCondition, ContractElement, ContractInput, ContractOutput, OutputCase, OutputSize,
+};
 use crate::dim::{Condition, Dim, Factor, Relation};
 
 /// A language that contracts are written in.
@@ -286,9 +289,12 @@ impl<'a> FormulaWriter<'a> {
                 fields.push(StructField { name: format!("{field}{ending}"), about: about.to_owned(), kind });
             };
             if let Some(shape) = &output.shape {
-                let exact: Option<Vec<_>> = shape.iter().map(|size| exact(*size)).collect();
-                if let Some(sizes) = exact {
-                    let sizes = sizes.into_iter().map(|dim| self.formula(dim)).collect();
+                let sizes: Option<Vec<_>> = shape.iter().map(|size| exact(*size)).collect();
+                if let Some(sizes) = sizes {
+                    let sizes = sizes.into_iter().enumerate();
+                    let sizes = sizes
+                        .map(|(axis, dim)| self.of_cases(output, dim, |case| Some(case.shape[axis])))
+                        .collect();
                     push("", &about, FieldKind::Shape(sizes));
                 } else {
                     let least = shape.iter().map(|size| match *size {
@@ -307,7 +313,8 @@ impl<'a> FormulaWriter<'a> {
             }
             match output.bytes {
                 Some(OutputSize::Exact(dim)) => {
-                    push("_bytes", "Bytes of the output.", FieldKind::Number(self.formula(dim)));
+                    let bytes = self.of_cases(output, dim, |case| case.bytes);
+                    push("_bytes", "Bytes of the output.", FieldKind::Number(bytes));
                 }
                 Some(OutputSize::Between(_, most)) => {
                     let most = most.map(|most| self.formula(most));
@@ -328,6 +335,24 @@ impl<'a> FormulaWriter<'a> {
         let about = "Most bytes of values of nodes at one time, if known.".to_owned();
         fields.push(StructField { name: "peak_bytes".into(), about, kind: FieldKind::Maybe(peak) });
         fields
+    }
+
+    /// A number of an output: that of the first of its cases whose conditions hold, or else the
+    /// formula.
+    fn of_cases(
+        &mut self,
+        output: &ContractOutput,
+        dim: Dim,
+        of: impl Fn(&OutputCase) -> Option<Dim>,
+    ) -> String {
+        let formula = self.formula(dim);
+        let cases = output.cases.iter().rev().filter_map(|case| Some((case, of(case)?)));
+        cases.filter(|(_, other)| *other != dim).fold(formula, |formula, (case, dim)| {
+            let when: Vec<_> = case.when.iter().map(|of| self.holds(of)).collect();
+            let when = when.into_iter().reduce(|a, b| self.call("both", &[&a, &b])).unwrap_or_default();
+            let there = self.formula(dim);
+            self.call("pick", &[&when, &there, &formula])
+        })
     }
 
     /// The symbols that the peak must not have at 0, if its formula is no bound there.
@@ -386,16 +411,21 @@ fn exact(size: OutputSize) -> Option<Dim> {
 /// An output in words, with the reasons for sizes that are not exact.
 fn describe(contract: &Contract, output: &ContractOutput) -> String {
     let dtype = output.dtype.map_or("?", DType::name);
-    let shape = output.shape.as_ref().map(|shape| {
-        let sizes = shape.iter().map(|size| match size {
-            OutputSize::Exact(dim) => contract.symbols.print(*dim).to_string(),
-            OutputSize::Between(least, Some(most)) => format!("{least}..{}", contract.symbols.print(*most)),
-            OutputSize::Between(least, None) => format!("{least}.."),
-        });
-        sizes.collect::<Vec<_>>().join(", ")
-    });
-    let shape = shape.unwrap_or_else(|| "...".to_owned());
+    let print = |dim: &Dim| contract.symbols.print(*dim).to_string();
+    let listed = |sizes: Vec<String>| format!("[{}]", sizes.join(", "));
+    let size = |size: &OutputSize| match size {
+        OutputSize::Exact(dim) => print(dim),
+        OutputSize::Between(least, Some(most)) => format!("{least}..{}", print(most)),
+        OutputSize::Between(least, None) => format!("{least}.."),
+    };
+    let shape = output.shape.as_ref().map(|shape| listed(shape.iter().map(size).collect()));
+    let mut shape = shape.unwrap_or_else(|| "[...]".to_owned());
+    for case in &output.cases {
+        let when: Vec<_> = case.when.iter().map(|of| contract.symbols.print_condition(of)).collect();
+        let sizes = listed(case.shape.iter().map(print).collect());
+        let _ = write!(shape, ", {sizes} if {}", when.join(" and "));
+    }
     let reasons =
         if output.reasons.is_empty() { String::new() } else { format!(" ({})", output.reasons.join("; ")) };
-    text::escaped(&format!("output \"{}\", {dtype}[{shape}]{reasons}.", output.name)).into()
+    text::escaped(&format!("output \"{}\", {dtype}{shape}{reasons}.", output.name)).into()
 }

@@ -6,7 +6,7 @@ use super::{FieldKind, FormulaWriter, SourceCheck, StructField};
 use crate::contract::{Contract, ContractElement, Language};
 
 /// Functions by name, in the order in which they are written.
-const FUNCTIONS: [(&str, &str); 12] = [
+const FUNCTIONS: [(&str, &str); 14] = [
     (
         "add",
         "def _add(a: int | None, b: int | None) -> int | None:
@@ -77,6 +77,18 @@ const FUNCTIONS: [(&str, &str); 12] = [
         "implies",
         "def _implies(when: bool | None, holds: bool | None) -> bool | None:
     return holds if when else None if when is None else True
+",
+    ),
+    (
+        "both",
+        "def _both(a: bool | None, b: bool | None) -> bool | None:
+    return None if a is None or b is None else a and b
+",
+    ),
+    (
+        "pick",
+        "def _pick(when: bool | None, a: int | None, b: int | None) -> int | None:
+    return None if when is None else a if when else b
 ",
     ),
 ];

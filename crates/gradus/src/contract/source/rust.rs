@@ -6,7 +6,7 @@ use super::{FieldKind, FormulaWriter, SourceCheck, StructField};
 use crate::contract::{Contract, ContractElement, Language};
 
 /// Functions by name, in the order in which they are written.
-const FUNCTIONS: [(&str, &str); 12] = [
+const FUNCTIONS: [(&str, &str); 14] = [
     ("add", "fn add(a: Option<i64>, b: Option<i64>) -> Option<i64> {\n    a?.checked_add(b?)\n}\n"),
     ("multiply", "fn multiply(a: Option<i64>, b: Option<i64>) -> Option<i64> {\n    a?.checked_mul(b?)\n}\n"),
     (
@@ -40,6 +40,14 @@ const FUNCTIONS: [(&str, &str); 12] = [
         "implies",
         "fn implies(when: Option<bool>, holds: Option<bool>) -> Option<bool> {
     if when? { holds } else { Some(true) }
+}
+",
+    ),
+    ("both", "fn both(a: Option<bool>, b: Option<bool>) -> Option<bool> {\n    Some(a? && b?)\n}\n"),
+    (
+        "pick",
+        "fn pick(when: Option<bool>, a: Option<i64>, b: Option<i64>) -> Option<i64> {
+    if when? { a } else { b }
 }
 ",
     ),
