@@ -89,8 +89,9 @@ def test_conditions_are_said_in_the_words_of_the_export():
     assert said(positions(trace=None))[0] == 'x.shape[1] must be at most 64: node "node_rows" (Gather)'
     fixed = said(positions(batch=2), dynamic_shapes={"x": {0: "batch", 1: "seq"}})
     assert fixed[0] == 'batch must be 2: the exporter fixed axis 0 of input "x"' and len(fixed) == 2
-    with pytest.raises(gradus.errors.UsageError, match="number of inputs in dynamic_shapes is 2, expected 1"):
-        said(positions(), dynamic_shapes=({0: "batch"}, None))
+    for sizes in (({0: "batch"}, None), (None, None)):
+        with pytest.raises(gradus.errors.UsageError, match="number of inputs in dynamic_shapes is 2, expected 1"):
+            said(positions(), dynamic_shapes=sizes)
 
 
 def test_exported_models_have_inferred_shapes_and_findings(tmp_path):

@@ -77,18 +77,18 @@ class ExportedModel(_models.Model):
 
 
 def _leaves(spec: Any) -> Iterator[Any]:
-    """The specifications of inputs, in their order: `None`, or the sizes of axes."""
-    if spec is None or _is_shape(spec):
-        yield spec
-    else:
-        for each in spec.values() if isinstance(spec, Mapping) else spec:
+    """The specifications of inputs in a container of them, in their order: `None`, or the sizes of axes."""
+    for each in spec.values() if isinstance(spec, Mapping) else spec:
+        if each is None or _is_shape(each):
+            yield each
+        else:
             yield from _leaves(each)
 
 
 def _is_shape(spec: Any) -> bool:
     if isinstance(spec, Mapping):
         return all(isinstance(axis, int) for axis in spec)
-    return all(size is None or not isinstance(size, Mapping | list | tuple) for size in spec)
+    return not any(isinstance(size, Mapping | list | tuple) for size in spec)
 
 
 def _named_axes(inputs: Iterable[str], dynamic_shapes: Any) -> dict[tuple[str, int], str]:
@@ -101,7 +101,7 @@ def _named_axes(inputs: Iterable[str], dynamic_shapes: Any) -> dict[tuple[str, i
     else:
         leaves = list(_leaves(dynamic_shapes))
         if len(leaves) != len(names):
-            raise UsageError.mismatch("the number of inputs in dynamic_shapes", str(len(leaves)), str(len(names)))
+            raise UsageError.mismatch("the number of inputs in dynamic_shapes", len(leaves), len(names))
         shapes = dict(zip(names, leaves, strict=True))
     named = {}
     for name, shape in shapes.items():
