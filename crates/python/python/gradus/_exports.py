@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -155,10 +156,10 @@ class _Module:
     reads_file = False
 
     def __init__(self, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], model: _models.Model) -> None:
-        from torch.utils import _pytree
-
-        self._module, self._tree = module, _pytree
-        self._leaves, self._form = _pytree.tree_flatten((args, kwargs))
+        self._torch: Any = importlib.import_module("torch")
+        self._tree: Any = importlib.import_module("torch.utils._pytree")
+        self._module = module
+        self._leaves, self._form = self._tree.tree_flatten((args, kwargs))
         self._places = [i for i, leaf in enumerate(self._leaves) if hasattr(leaf, "__dlpack__")]
         self._inputs, self._outputs = list(model.inputs), list(model.outputs)
         if len(self._places) != len(self._inputs):
@@ -169,13 +170,11 @@ class _Module:
         return {name: self._leaves[i].detach().cpu() for name, i in zip(self._inputs, self._places, strict=True)}
 
     def run(self, model: Any, inputs: dict[str, Any], values: list[str]) -> list[Any]:
-        import torch
-
         leaves = list(self._leaves)
         for name, i in zip(self._inputs, self._places, strict=True):
-            leaves[i] = torch.from_dlpack(to_dlpack(inputs[name])).to(leaves[i].device)
+            leaves[i] = self._torch.from_dlpack(to_dlpack(inputs[name])).to(leaves[i].device)
         args, kwargs = self._tree.tree_unflatten(leaves, self._form)
-        with torch.no_grad():
+        with self._torch.no_grad():
             found = self._tree.tree_leaves(self._module(*args, **kwargs))
         tensors = [leaf.detach().cpu().contiguous() for leaf in found if hasattr(leaf, "__dlpack__")]
         shown = dict(zip(self._outputs, tensors, strict=True))
@@ -260,8 +259,7 @@ def export(module: Any, args: Any = (), kwargs: Mapping[str, Any] | None = None,
         >>> export(net, (x,), dynamic_shapes=sizes)  # doctest: +SKIP
         <Model (x) -> (y), 4 nodes>
     """
-    import torch
-
+    torch: Any = importlib.import_module("torch")
     program = torch.onnx.export(module, tuple(args), kwargs=dict(kwargs or {}), dynamic_shapes=dynamic_shapes, dynamo=True, **options)
     compared = module if check else None
     return exported(program, dynamic_shapes=dynamic_shapes, fold=fold, module=compared, args=args, kwargs=kwargs)
