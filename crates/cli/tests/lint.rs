@@ -6,6 +6,7 @@
 
 mod common;
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use common::{folder, gradus, misused, prints, scratch};
@@ -292,8 +293,9 @@ impl Kept {
         let body = entry.split_once('\n').unwrap().1.replace(from, to);
         let key = path.file_stem().unwrap().to_str().unwrap();
         let digest = Sha256::new().chain_update(key).chain_update(&body).finalize();
-        let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-        std::fs::write(path, format!("{digest}\n{body}")).unwrap();
+        let mut sealed = String::new();
+        digest.iter().for_each(|byte| write!(sealed, "{byte:02x}").unwrap());
+        std::fs::write(path, format!("{sealed}\n{body}")).unwrap();
     }
 
     fn copy(&self, from: &str, to: &str) {

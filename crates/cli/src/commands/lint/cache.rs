@@ -6,6 +6,7 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -66,8 +67,7 @@ struct KeptFinding {
     code: String,
     place: String,
     message: String,
-    #[serde(with = "KeptPosition")]
-    position: Option<Position>,
+    position: Option<KeptPosition>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -76,21 +76,21 @@ enum KeptPosition {
     Line(u32, u32),
 }
 
-impl KeptPosition {
-    fn serialize<S: serde::Serializer>(position: &Option<Position>, to: S) -> Result<S::Ok, S::Error> {
-        let kept = position.map(|position| match position {
+impl From<Position> for KeptPosition {
+    fn from(position: Position) -> KeptPosition {
+        match position {
             Position::Byte(byte) => KeptPosition::Byte(byte),
             Position::Line(line, column) => KeptPosition::Line(line, column),
-        });
-        Serialize::serialize(&kept, to)
+        }
     }
+}
 
-    fn deserialize<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Position>, D::Error> {
-        let kept: Option<KeptPosition> = Deserialize::deserialize(from)?;
-        Ok(kept.map(|kept| match kept {
+impl From<KeptPosition> for Position {
+    fn from(kept: KeptPosition) -> Position {
+        match kept {
             KeptPosition::Byte(byte) => Position::Byte(byte),
             KeptPosition::Line(line, column) => Position::Line(line, column),
-        }))
+        }
     }
 }
 
@@ -100,7 +100,7 @@ impl Entry {
             code: it.rule.code.to_owned(),
             place: it.place.clone(),
             message: it.message.clone(),
-            position: it.position,
+            position: it.position.map(KeptPosition::from),
         };
         let unasked = lint.unasked.iter().map(|(rule, why)| (rule.code.to_owned(), why.clone()));
         Entry::Lint { findings: lint.findings.iter().map(finding).collect(), unasked: unasked.collect() }
@@ -112,9 +112,10 @@ impl Entry {
             RULES.iter().find(|rule| rule.code == code)
         }
         let Entry::Lint { findings, unasked } = self else { return None };
-        let findings = findings
-            .into_iter()
-            .map(|it| Some(Finding::new(rule(&it.code)?, it.place, it.message, it.position)));
+        let finding = |it: KeptFinding| {
+            Some(Finding::new(rule(&it.code)?, it.place, it.message, it.position.map(Position::from)))
+        };
+        let findings = findings.into_iter().map(finding);
         let unasked = unasked.into_iter().map(|(code, why)| Some((rule(&code)?, why)));
         Some(Lint::new(findings.collect::<Option<_>>()?, unasked.collect::<Option<_>>()?))
     }
@@ -280,7 +281,11 @@ fn sealed(key: &str, body: &str) -> String {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // Writing into a text does not fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 /// The folder of findings in the user's folder of caches.
