@@ -178,8 +178,7 @@ mod tests {
 
     #[test]
     fn operators_with_forms_have_cases() {
-        let mut options = CasesOptions::default();
-        options.count = 3;
+        let options = CasesOptions { count: 3, ..CasesOptions::default() };
         let operators: std::collections::BTreeSet<_> = FORMS.iter().map(|form| form.operator).collect();
         for operator in operators {
             let made: Result<Vec<_>, _> = Cases::new(operator, &options).unwrap().collect();
