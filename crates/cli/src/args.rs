@@ -4,6 +4,7 @@ mod cases;
 mod dims;
 mod edits;
 mod lint;
+mod mcp;
 mod models;
 mod names;
 mod rewrites;
@@ -22,6 +23,7 @@ pub(crate) use cases::CasesArgs;
 pub(crate) use dims::{Dialect, Dim};
 pub(crate) use edits::{EditArgs, GeneralizeArgs, JoinArgs, SplitArgs};
 pub(crate) use lint::{FailOn, LintArgs, LintForm};
+pub(crate) use mcp::McpArgs;
 pub(crate) use models::{
     CheckArgs, CostArgs, Devices, Diagram, DiffArgs, DiffForm, Emit, FleetArgs, GraphArgs, Infer, Ops,
     ProveArgs, ReportArgs, Show, VerifyProofArgs, bytes,
@@ -106,6 +108,7 @@ pub(crate) enum Command {
     VerifyProof(VerifyProofArgs),
     Lint(LintArgs),
     Cases(CasesArgs),
+    Mcp(McpArgs),
     Ops(Ops),
     Dim(Dim),
     Devices(Devices),

@@ -14,6 +14,7 @@ mod sequence;
 mod stream;
 
 use std::ffi::OsString;
+use std::path::Path;
 use std::time::Instant;
 
 use clap::Parser;
@@ -23,11 +24,8 @@ use gradus::error;
 /// Runs the command that the arguments are, the name of the program first, and returns the exit
 /// status.
 ///
-/// `runtime` finds the program of a name that `check --with` runs models in; [`no_runtime`] finds
-/// none.
-///
 /// For a process that does nothing else: it sets the hook for panics, and signals end the process.
-pub fn main(arguments: impl IntoIterator<Item = OsString>, runtime: FindRuntime) -> u8 {
+pub fn main(arguments: impl IntoIterator<Item = OsString>, host: Host) -> u8 {
     diagnostics::remember_panics();
     let arguments: Vec<_> = arguments.into_iter().collect();
     match completion::answer(&arguments) {
@@ -45,7 +43,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, runtime: FindRuntime)
     #[cfg(unix)]
     report_files_cut_short(args.json);
     let begin = Instant::now();
-    let status = match error::guarded(|| commands::run(&args, runtime)) {
+    let status = match error::guarded(|| commands::run(&args, host)) {
         Ok(()) => 0,
         Err(failure) => diagnostics::report(failure, args.json),
     };
@@ -53,14 +51,39 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, runtime: FindRuntime)
     status
 }
 
+/// The parts of commands that the process has beside this library.
+#[derive(Clone, Copy, Debug)]
+pub struct Host {
+    /// Finds the program of a name that `check --with` runs models in.
+    pub runtime: FindRuntime,
+    /// Serves `gradus mcp`.
+    pub serve: Serve,
+}
+
+impl Host {
+    /// A process without Python: both functions are errors that say what to do.
+    pub const ALONE: Host = Host { runtime: no_runtime, serve: no_server };
+}
+
 /// Finds the runtime of a name.
 pub type FindRuntime = fn(&str) -> gradus::Result<Box<dyn Runtime>>;
+
+/// Answers by the Model Context Protocol until standard input ends: with models of a folder, for
+/// tools that write into another, each for some seconds at most.
+pub type Serve = fn(&Path, Option<&Path>, f64) -> gradus::Result<()>;
+
+/// Serves nothing, as there is no Python that has the server.
+fn no_server(_: &Path, _: Option<&Path>, _: f64) -> gradus::Result<()> {
+    let message = "cannot serve from this program: the server is a part of the Python package; \
+                   `pip install 'gradus[mcp]'` has it, and a command `gradus mcp` that starts it";
+    Err(error::Error::new(error::Kind::Unsupported, message))
+}
 
 /// Finds no runtime, as there is no Python to run one.
 ///
 /// # Errors
 /// [`Kind::Unsupported`](error::Kind::Unsupported), with what to do.
-pub fn no_runtime(name: &str) -> gradus::Result<Box<dyn Runtime>> {
+fn no_runtime(name: &str) -> gradus::Result<Box<dyn Runtime>> {
     let message = format!(
         "cannot run {name} from this program; `python -m gradus check … --with {name}` can, with the Python packages \
          gradus and {}",

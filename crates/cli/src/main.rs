@@ -17,5 +17,5 @@ fn main() -> ExitCode {
         // the time of a report.
         libmimalloc_sys::mi_option_set(PURGE_DELAY, -1);
     }
-    gradus_cli::main(std::env::args_os(), gradus_cli::no_runtime).into()
+    gradus_cli::main(std::env::args_os(), gradus_cli::Host::ALONE).into()
 }

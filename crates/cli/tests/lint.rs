@@ -6,9 +6,11 @@
 
 mod common;
 
-use std::path::Path;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 
 use common::{folder, gradus, misused, prints, scratch};
+use sha2::{Digest, Sha256};
 use snapbox::str;
 
 /// The examples, without options of files around them.
@@ -252,4 +254,140 @@ GR503 error unreadable-constant: a constant whose elements cannot be read: a fil
 2 errors
 
 "#]]);
+}
+
+/// A folder with the examples, whose findings are kept in `cache`.
+struct Kept {
+    folder: PathBuf,
+}
+
+const BATCH: &str = "the model runs only if batch == 1";
+
+impl Kept {
+    fn new(name: &str) -> Kept {
+        let folder = scratch(name);
+        let _ = std::fs::remove_dir_all(folder.join("cache"));
+        Kept { folder }
+    }
+
+    /// The findings, a line each.
+    fn told(&self, words: &[&str]) -> String {
+        let always = ["--cache", "cache", "--fail-on", "never", "--format", "github"];
+        let done = lint(&self.folder, &[words, &always].concat()).assert().code(0);
+        String::from_utf8(done.get_output().stdout.clone()).unwrap()
+    }
+
+    /// The file of the entry that has a text, and all that it has.
+    fn entry(&self, text: &str) -> Option<(PathBuf, String)> {
+        let entries = std::fs::read_dir(self.folder.join("cache")).unwrap();
+        let mut read = entries.map(|entry| entry.unwrap().path()).filter_map(|path| {
+            let entry = std::fs::read_to_string(&path).ok()?;
+            Some((path, entry))
+        });
+        read.find(|(_, entry)| entry.contains(text))
+    }
+
+    /// Replaces a text of an entry, whose digest stays right: findings that have it were kept.
+    fn rewrite(&self, from: &str, to: &str) {
+        let (path, entry) = self.entry(from).unwrap();
+        let body = entry.split_once('\n').unwrap().1.replace(from, to);
+        let key = path.file_stem().unwrap().to_str().unwrap();
+        let digest = Sha256::new().chain_update(key).chain_update(&body).finalize();
+        let mut sealed = String::new();
+        digest.iter().for_each(|byte| write!(sealed, "{byte:02x}").unwrap());
+        std::fs::write(path, format!("{sealed}\n{body}")).unwrap();
+    }
+
+    fn copy(&self, from: &str, to: &str) {
+        let to = self.folder.join(to);
+        std::fs::create_dir_all(to.parent().unwrap()).unwrap();
+        std::fs::copy(self.folder.join(from), to).unwrap();
+    }
+}
+
+#[test]
+fn findings_are_kept_for_a_model_a_name_and_options() {
+    let kept = Kept::new("lint-cache");
+    let model = "examples/baked.onnx";
+    let fresh = kept.told(&[model]);
+    assert!(fresh.contains(BATCH));
+    kept.rewrite(BATCH, "kept");
+    assert_eq!(kept.told(&[model]), fresh.replace(BATCH, "kept"));
+    // A copy of the name and the bytes has the findings; another name, bytes or options have not.
+    kept.copy(model, "moved/baked.onnx");
+    assert!(kept.told(&["moved/baked.onnx"]).contains("kept"));
+    kept.copy(model, "named.onnx");
+    kept.copy("examples/heads.onnx", "moved/baked.onnx");
+    for words in [
+        &["named.onnx"][..],
+        &[model, "--max-parameters", "9999"],
+        &[model, "--max-steps", "999"],
+        &[model, "--ignore", "GR5"],
+        &[model, "--for", "onnxruntime"],
+        &[model, "--min", "batch=1"],
+    ] {
+        assert!(kept.told(words).contains(BATCH), "{words:?}");
+    }
+    assert!(kept.told(&["moved/baked.onnx"]).contains("GR204"));
+    let fresh = lint(&kept.folder, &[model, "--no-cache", "--fail-on", "never"]).assert();
+    assert!(String::from_utf8_lossy(&fresh.get_output().stdout).contains(BATCH));
+    misused(
+        &["lint", model, "--cache", "cache", "--no-cache"],
+        str![[r#"
+error: the argument '--cache <DIR>' cannot be used with '--no-cache'
+
+Usage: gradus lint --cache <DIR> <MODEL>...
+
+For more information, try '--help'.
+
+"#]],
+    );
+    let closed = lint(&kept.folder, &[model, "--cache", "named.onnx/below"]).assert().code(1);
+    closed.stderr_eq(str![[r#"
+error: named.onnx/below: cannot write: Not a directory (os error 20)
+
+"#]]);
+}
+
+#[test]
+fn findings_are_kept_for_the_files_that_a_model_names() {
+    let kept = Kept::new("lint-cache-files");
+    let (model, weights, message) = (
+        "examples/range_const.xml",
+        kept.folder.join("examples/range_const.bin"),
+        "1 of 1 nodes can be folded",
+    );
+    assert!(kept.told(&[model]).contains(message));
+    kept.rewrite(message, "kept");
+    assert!(kept.told(&[model]).contains("kept"));
+    // Two models of the same name and bytes with other weights have entries of their own.
+    kept.copy(model, "other/range_const.xml");
+    let mut bytes = std::fs::read(&weights).unwrap();
+    bytes[0] ^= 1;
+    std::fs::write(kept.folder.join("other/range_const.bin"), &bytes).unwrap();
+    assert!(kept.told(&["other/range_const.xml"]).contains(message));
+    assert!(kept.told(&[model]).contains("kept"));
+    // Nothing is kept of a model whose weights are missing.
+    std::fs::remove_file(kept.folder.join("other/range_const.bin")).unwrap();
+    let files = || std::fs::read_dir(kept.folder.join("cache")).unwrap().count();
+    let before = files();
+    lint(&kept.folder, &["other/range_const.xml", "--cache", "cache"]).assert().code(1);
+    assert_eq!(files(), before);
+}
+
+#[test]
+fn damaged_and_foreign_entries_are_replaced() {
+    let kept = Kept::new("lint-cache-damaged");
+    let model = "examples/baked.onnx";
+    kept.told(&[model, "examples/heads.onnx"]);
+    let (path, entry) = kept.entry(BATCH).unwrap();
+    let (_, other) = kept.entry("GR204").unwrap();
+    let deep = format!("{}\n{}", "0".repeat(64), "[".repeat(1 << 16));
+    let damaged =
+        [entry.replace(BATCH, "lost"), entry[..entry.len() / 2].to_owned(), other, deep, String::new()];
+    for damaged in damaged {
+        std::fs::write(&path, &damaged).unwrap();
+        assert!(kept.told(&[model]).contains(BATCH), "{damaged:.80}");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), entry);
+    }
 }

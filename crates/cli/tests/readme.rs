@@ -23,7 +23,8 @@ fn commands(help: &str) -> impl Iterator<Item = &str> {
 fn help_of_every_command_ends_with_two_examples_that_run() {
     let scratch = scratch("help");
     let gradus = |arguments: &[String]| {
-        let done = Command::new(cargo_bin!("gradus")).current_dir(&scratch).args(arguments).output().unwrap();
+        let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
+        let done = common::gradus(&arguments).current_dir(&scratch).output().unwrap();
         assert!(done.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
         String::from_utf8(done.stdout).unwrap()
     };
@@ -40,8 +41,9 @@ fn help_of_every_command_ends_with_two_examples_that_run() {
 
 /// Runs the command in a folder: whether it succeeds, and all that it prints.
 fn printed(folder: &Path, arguments: &str) -> (bool, String) {
-    let output = Command::new(cargo_bin!("gradus")).current_dir(folder).args(words(arguments)).output();
-    let output = output.unwrap();
+    let words = words(arguments);
+    let words: Vec<_> = words.iter().map(String::as_str).collect();
+    let output = common::gradus(&words).current_dir(folder).output().unwrap();
     (output.status.success(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
 }
 

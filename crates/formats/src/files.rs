@@ -33,6 +33,12 @@ pub trait Files: Send + Sync + fmt::Debug {
     fn parts(&self, path: &str) -> Result<Vec<Bytes>> {
         Ok(vec![self.open(path)?])
     }
+
+    /// The files that were asked for so far, by path, with the bytes of those that could be read.
+    /// Files that are not kept on a disk are not told.
+    fn asked(&self) -> Vec<(String, Option<Bytes>)> {
+        Vec::new()
+    }
 }
 
 /// A part of the bytes of a file.

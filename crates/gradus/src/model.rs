@@ -267,6 +267,12 @@ impl Model {
         self.bytes.as_ref()
     }
 
+    /// The files next to it that were asked for so far, by their path from its folder, with the
+    /// bytes of those that could be read; none of a model that was not opened from a file.
+    pub fn files_asked(&self) -> Vec<(String, Option<Bytes>)> {
+        self.files.as_ref().map_or_else(Vec::new, |files| files.asked())
+    }
+
     /// The file that it was read from.
     pub fn path(&self) -> Option<&Path> {
         self.file.as_deref()

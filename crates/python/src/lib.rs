@@ -8,6 +8,7 @@
 mod arrow;
 mod cases;
 mod compare;
+mod contract;
 mod cost;
 mod decide;
 mod device;
@@ -43,6 +44,8 @@ mod _native {
     #[pymodule_export]
     use super::compare::{_compare, _refusal};
     #[pymodule_export]
+    use super::contract::Contract;
+    #[pymodule_export]
     use super::decide::_decide;
     #[pymodule_export]
     use super::device::{DeviceArray, devices};
@@ -72,7 +75,7 @@ mod _native {
     /// Runs the command `gradus`, and returns its exit status.
     #[pyfunction]
     fn _command(arguments: Vec<std::ffi::OsString>) -> u8 {
-        gradus_cli::main(arguments, super::runtime::find)
+        gradus_cli::main(arguments, super::runtime::HOST)
     }
 
     #[pymodule_init]

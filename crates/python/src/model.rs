@@ -27,6 +27,7 @@ use self::programs::ProgramKey;
 use self::reports::set_proof;
 
 use crate::compare::portability_to_python;
+use crate::contract::Contract;
 use crate::cost::{MemoryPlanFields, cost_to_python, plan_fields};
 use crate::dim::to_python;
 use crate::error::{OrRaise, engine, error, mismatch, raised};
@@ -124,7 +125,7 @@ impl Model {
         values: &Bound<'py, PyDict>,
         runs: usize,
         seed: u64,
-        runtime: Option<&str>,
+        runtime: Option<Bound<'py, PyAny>>,
         prove: bool,
         save_case: Option<PathBuf>,
     ) -> PyResult<Bound<'py, PyDict>> {
@@ -137,7 +138,7 @@ impl Model {
         options.sizes.inputs.extend(self.given_facts(values)?);
         let report = PyDict::new(py);
         if let Some(runtime) = runtime {
-            let runtime = runtime::find(runtime).or_raise()?;
+            let runtime = runtime::given(&runtime)?;
             let check = engine(py, || self.model.check_in(&other.model, &*runtime, &options)).or_raise()?;
             if let (Some(folder), Some(case)) = (save_case, &check.first_beyond) {
                 engine(py, || case.save(&folder, &*runtime)).or_raise()?;
@@ -321,6 +322,18 @@ impl Model {
         }
         let language: Language = language.parse().or_raise()?;
         Ok(engine(py, || model.contract(&options)).or_raise()?.source(language, name))
+    }
+
+    /// The contract of the model, to be asked for shapes.
+    fn _asked_contract(
+        &self,
+        py: Python<'_>,
+        sizes: GivenSizes<'_>,
+        limits: GivenLimits,
+    ) -> PyResult<Contract> {
+        let options = InferOptions::of(said_of_inputs(sizes)?);
+        let model = self.within(&limits)?;
+        engine(py, || model.contract(&options)).or_raise().map(Contract)
     }
 
     /// The edited model, what the edits did, and the conditions of the result.

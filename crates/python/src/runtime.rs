@@ -4,15 +4,47 @@ use std::path::Path;
 
 use gradus::check::{CommandRuntime, Runtime};
 use gradus::{Error, Kind, Limits, Result, Value};
+use gradus_cli::Host;
+use pyo3::exceptions::PyModuleNotFoundError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
+use crate::error::OrRaise;
 use crate::tensor::{value_from_python, value_to_python};
 
-/// An object of `gradus._runtimes`.
+/// An object of `gradus._runtimes`, or one like it.
 struct PythonRuntime {
     name: String,
     object: Py<PyAny>,
+    reads_file: bool,
+}
+
+/// The runtime of a name or a command line, or an object that is none.
+pub(crate) fn given(runtime: &Bound<'_, PyAny>) -> PyResult<Box<dyn Runtime>> {
+    if let Ok(name) = runtime.extract::<String>() {
+        return find(&name).or_raise();
+    }
+    let name = runtime.get_type().name()?.to_string();
+    let reads_file = runtime.getattr_opt("reads_file")?.map_or(Ok(true), |it| it.extract())?;
+    Ok(Box::new(PythonRuntime { name, object: runtime.clone().unbind(), reads_file }))
+}
+
+/// The parts of commands that the package has.
+pub(crate) const HOST: Host = Host { runtime: find, serve };
+
+/// Answers by the server of `gradus.mcp`.
+fn serve(root: &Path, out: Option<&Path>, timeout: f64) -> Result<()> {
+    let served = Python::attach(|py| {
+        let server = py.import("gradus.mcp")?.getattr("server")?;
+        let options = PyDict::new(py);
+        options.set_item("timeout", timeout)?;
+        server.call((root, out), Some(&options))?.call_method0("run").map(drop)
+    });
+    served.map_err(|error| {
+        let is_missing = Python::attach(|py| error.is_instance_of::<PyModuleNotFoundError>(py));
+        let hint = if is_missing { "; `pip install 'gradus[mcp]'` installs it" } else { "" };
+        Error::new(Kind::Unsupported, format!("cannot serve: {error}{hint}"))
+    })
 }
 
 /// The runtime of a name, or of a command line.
@@ -22,7 +54,7 @@ pub(crate) fn find(name: &str) -> Result<Box<dyn Runtime>> {
     }
     let runtime = Python::attach(|py| {
         let object = py.import("gradus._runtimes")?.call_method1("find", (name,))?.unbind();
-        Ok(PythonRuntime { name: name.to_owned(), object })
+        Ok(PythonRuntime { name: name.to_owned(), object, reads_file: true })
     });
     Ok(Box::new(runtime.map_err(|error| refusal(name, &error))?))
 }
@@ -42,6 +74,10 @@ impl Runtime for PythonRuntime {
             found.cast_into::<PyList>()?.iter().map(value).collect::<PyResult<_>>()
         };
         Python::attach(run).map_err(|error| refusal(&self.name, &error))
+    }
+
+    fn reads_file(&self) -> bool {
+        self.reads_file
     }
 }
 

@@ -74,16 +74,21 @@ pub(crate) fn from_python(object: &Bound<'_, PyAny>) -> PyResult<Tensor> {
             .map_err(|_| mismatch(Kind::Type, "the type of an array", "object", "one of numbers or text"))?;
         return Tensor::from_text(shape, texts.into_iter().map(Into::into).collect()).or_raise();
     }
-    let bytes = flat.call_method1("view", (numpy::dtype::<u8>(py),))?.cast_into::<PyArray1<u8>>()?;
-    let is_written = |_| error(Kind::Usage, "cannot read an array that another thread writes into");
-    let bytes = bytes.try_readonly().map_err(is_written)?;
-    let gaps = |_| error(Kind::Shape, "an array has gaps between its elements");
-    let bytes = copied(bytes.as_slice().map_err(gaps)?)?;
+    let bytes = with_bytes(&flat, copied)??;
     if dtype.bits() < 8 {
         drop(room_for::<u8>(bytes.len())?);
         return Tensor::from_codes(dtype, shape, &bytes).or_raise();
     }
     Tensor::from_bytes(dtype, shape, Bytes::from(bytes)).or_raise()
+}
+
+/// What a function makes of the elements of an array of one axis, as they lie in memory.
+pub(crate) fn with_bytes<T>(flat: &Bound<'_, PyAny>, read: impl FnOnce(&[u8]) -> T) -> PyResult<T> {
+    let bytes = flat.call_method1("view", (numpy::dtype::<u8>(flat.py()),))?.cast_into::<PyArray1<u8>>()?;
+    let is_written = |_| error(Kind::Usage, "cannot read an array that another thread writes into");
+    let bytes = bytes.try_readonly().map_err(is_written)?;
+    let gaps = |_| error(Kind::Shape, "an array has gaps between its elements");
+    Ok(read(bytes.as_slice().map_err(gaps)?))
 }
 
 /// The array of a tensor.

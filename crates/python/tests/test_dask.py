@@ -100,6 +100,19 @@ def test_models_are_inferred_in_a_bag():
     assert str(found[EXAMPLES[0]]["phase"]) == "float32[seq]" and set(found) == set(EXAMPLES)
 
 
+def test_models_are_linted_in_a_bag():
+    paths = ["examples/baked.onnx", "examples/heads.onnx", "missing.onnx"]
+    bag = gradus.dask.lint(paths, errors="return", ignore=["GR203"])
+    found = results(bag)
+    assert {path: [finding.code for finding in found[path]] for path in paths[:2]} == {
+        path: [finding.code for finding in gradus.load(path).lint(ignore=["GR203"])] for path in paths[:2]
+    }
+    assert found[paths[0]][0].code == "GR102" and isinstance(found[paths[2]], gradus.errors.FileError)
+    rows = bag.map(gradus.dask.row).compute(scheduler="sync")
+    counts = [(row["errors"], row["warnings"], row["notes"]) for row in rows]
+    assert counts == [(0, 1, 0), (0, 0, 1), (None, None, None)]
+
+
 def test_models_are_folded_and_converted_into_folders(tmp_path):
     folder = tmp_path / "deep"
     folder.mkdir()

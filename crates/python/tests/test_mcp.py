@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -17,7 +18,7 @@ def ask(calls, *options):
     """The tools, and the text and the error flag of each answer."""
 
     async def session():
-        words = ["-m", "gradus.mcp", "--root", str(ROOT / "examples"), *options]
+        words = ["-m", "gradus", "mcp", "--root", str(ROOT / "examples"), *options]
         server = StdioServerParameters(command=sys.executable, args=words, env=dict(os.environ))
         async with stdio_client(server) as streams, ClientSession(*streams) as client:
             await client.initialize()
@@ -59,3 +60,16 @@ def test_models_are_written_into_one_folder(tmp_path, name, is_written):
     tools, [(text, is_error)] = ask([("fold", {"model": "heads.onnx", "name": name})], "--out", str(out))
     assert {"fold", "convert"} <= set(tools) and is_error != is_written, text
     assert [path.name for path in tmp_path.rglob("*.onnx")] == (["small.onnx"] if is_written else [])
+
+
+def test_a_missing_library_is_told(tmp_path):
+    (tmp_path / "mcp.py").write_text("raise ModuleNotFoundError(\"No module named 'mcp'\")")
+    done = subprocess.run(
+        [sys.executable, "-m", "gradus", "mcp", "--root", "examples"],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])},
+    )
+    assert done.returncode == 1
+    assert "No module named 'mcp'; `pip install 'gradus[mcp]'` installs it" in done.stderr

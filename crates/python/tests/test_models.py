@@ -261,3 +261,21 @@ def test_lint_finds_what_is_wrong_by_rule():
         model.lint(select=["GR999"])
     with pytest.raises(gradus.errors.UsageError, match="unknown runtime"):
         model.lint(runtimes=["tvm"])
+
+
+def test_contracts_answer_shapes():
+    contract = gradus.load("examples/heads.onnx").contract(None)
+    shapes = contract.shapes({"x": (2, 128, 8)})
+    assert shapes.outputs["y"].shape == (2, 2, 128, 4) and shapes.outputs["y"].bytes == 4 * 2 * 2 * 128 * 4
+    assert (shapes.input_bytes, shapes.peak_bytes) == (4 * 2 * 128 * 8, 16384)
+    with pytest.raises(gradus.errors.ShapeError, match='size of axis 2 of input "x" is 8'):
+        contract.shapes({"x": (2, 128, 9)})
+    with pytest.raises(gradus.errors.UsageError, match="z"):
+        contract.shapes({"z": (2, 128, 8)})
+    fixed = gradus.load("examples/embedding.onnx").contract(None, {"seq": 5}, ranges={"batch": (1, None)})
+    assert fixed.shapes({"x0": (3, 5)}).outputs["y0"].shape == (3, 5, 8)
+    # The data decide sizes: each is a range, and no shape.
+    graph = gradus.Graph()
+    kept = graph.apply("Compress", graph.input("x", "float32", ["n"]), graph.input("keep", "bool", ["n"]))
+    between = graph.model([kept]).contract(None).shapes({"x": (7,), "keep": (7,)})
+    assert [(of.sizes, of.shape) for of in between.outputs.values()] == [([(0, 7)], None)]

@@ -69,6 +69,15 @@ pub(crate) struct LintArgs {
     #[arg(short, long, value_name = "FILE|DIR", requires = "fix")]
     pub(crate) output: Option<PathBuf>,
 
+    /// Folder that keeps findings: models that did not change are only read. [default: gradus/lint in
+    /// the user's folder of caches]
+    #[arg(long, value_name = "DIR", conflicts_with = "no_cache")]
+    pub(crate) cache: Option<PathBuf>,
+
+    /// Look at all models again, and keep no findings.
+    #[arg(long)]
+    pub(crate) no_cache: bool,
+
     /// The form of the findings: text, annotations of GitHub Actions, or a document of all models.
     #[arg(long, value_name = "FORM", default_value = "text", conflicts_with = "json")]
     pub(crate) format: LintForm,

@@ -19,6 +19,7 @@ mod infer;
 mod join;
 mod lint;
 mod many;
+mod mcp;
 mod ops;
 mod plan;
 mod portability;
@@ -39,14 +40,14 @@ use clap::CommandFactory;
 use gradus::files::{self, NewFiles};
 use gradus::{Error, Kind};
 
-use crate::FindRuntime;
+use crate::Host;
 use crate::args::{self, Args, Command};
 use crate::completion;
 use crate::diagnostics::Failure;
 use crate::output;
 
 /// Does what was typed.
-pub(crate) fn run(args: &Args, runtime: FindRuntime) -> Result<(), Failure> {
+pub(crate) fn run(args: &Args, host: Host) -> Result<(), Failure> {
     match &args.command {
         Command::Graph(_) | Command::Help(_) | Command::Completions(_) | Command::Man(_) if args.json => {
             let message = "cannot print JSON: the command prints text, expected one that reports results";
@@ -65,11 +66,12 @@ pub(crate) fn run(args: &Args, runtime: FindRuntime) -> Result<(), Failure> {
         Command::Split(args) => split::split(args),
         Command::Show(args) => show::show(args),
         Command::Diff(args) => diff::diff(args),
-        Command::Check(args) => check::check(args, runtime),
+        Command::Check(args) => check::check(args, host.runtime),
         Command::Prove(args) => prove::prove(args),
         Command::VerifyProof(args) => verify_proof::verify_proof(args),
         Command::Lint(args) => lint::lint(args),
         Command::Cases(args) => cases::cases(args),
+        Command::Mcp(args) => mcp::mcp(args, host.serve),
         Command::Ops(args) => ops::ops(args),
         Command::Dim(args) => dim::dim(args),
         Command::Devices(_) => devices::devices(),

@@ -8,7 +8,9 @@ use snapbox::cmd::{Command, cargo_bin};
 
 pub fn gradus(arguments: &[&str]) -> Command {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    Command::new(cargo_bin!("gradus")).current_dir(root).args(arguments)
+    // Nothing is kept in the folder of whoever runs the tests.
+    let caches = env!("CARGO_TARGET_TMPDIR");
+    Command::new(cargo_bin!("gradus")).current_dir(root).env("XDG_CACHE_HOME", caches).args(arguments)
 }
 
 /// Saves an ONNX model of one input and nodes of one input each, `(operator, input, output)`.

@@ -9,7 +9,8 @@ use gradus_engine::words::Words;
 use gradus_formats::onnx;
 
 use super::elements::{Elements, Whole};
-use super::node::Draw;
+use super::forms::DrawnForm;
+use super::node::{Draw, few_inputs, mostly_given};
 use crate::operators::Row;
 use crate::schema::{Arity, AttributeRule, Param, Signature, Sort};
 
@@ -21,9 +22,9 @@ const RANKS: [usize; 12] = [0, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 5];
 const INTS: [i64; 8] = [0, 1, 0, 1, 2, 3, 4, -1];
 /// Floats of attributes.
 const FLOATS: [f32; 10] = [0.0, 1.0, 0.5, 2.0, 0.01, 1e-5, -1.0, 3.0, 100.0, 1e30];
-/// Equations of Einsum.
+/// Equations of Einsum; the last one is for inputs of one rank, as the text wants it of ellipses.
 const EQUATIONS: [&str; 8] =
-    ["ij,jk->ik", "ij->ji", "ij->i", "i,i->", "bij,bjk->bik", "...i,...i->...", "ii->i", "ij,ij->ij"];
+    ["ij,jk->ik", "ij->ji", "ij->i", "i,i->", "bij,bjk->bik", "ii->i", "ij,ij->ij", "...i,...i->..."];
 /// Attributes with values for which the text leaves the result open: the order of `TopK`'s outputs.
 const OPEN: [(&str, &str); 1] = [("TopK", "sorted")];
 /// Texts of attributes that are no words of an operator.
@@ -58,6 +59,9 @@ pub(super) struct CaseDraw<'a> {
     /// The length of vectors.
     vector: usize,
     elements: Elements,
+    form: Option<DrawnForm>,
+    /// Whether pads follow from an attribute, beside which none may be given.
+    pads_itself: bool,
 }
 
 impl<'a> CaseDraw<'a> {
@@ -80,7 +84,8 @@ impl<'a> CaseDraw<'a> {
         let axis = if random.bool() { 1 } else { rank.wrapping_sub(1) };
         let vector = base.get(axis).copied().unwrap_or(1);
         let width = random.usize(1..5);
-        CaseDraw { row, signature, relation, base, width, vector, elements: Elements::new(random) }
+        let (elements, form) = (Elements::new(random), DrawnForm::of(random, row));
+        CaseDraw { row, signature, relation, base, width, vector, elements, form, pads_itself: false }
     }
 
     fn sizes(&self, random: &mut fastrand::Rng, input: usize) -> Vec<usize> {
@@ -168,6 +173,7 @@ impl<'a> CaseDraw<'a> {
                 axes
             }
             "kernel_shape" | "strides" | "dilations" => several(random, spatial, 1..4),
+            "output_shape" => self.base.iter().skip(2).map(|&size| i64_of(size) + random.i64(0..3)).collect(),
             "output_padding" => several(random, spatial, 0..2),
             "pads" => several(random, 2 * spatial, 0..3),
             "axes" => self.axes(random),
@@ -180,7 +186,10 @@ impl<'a> CaseDraw<'a> {
         let of_name = |words: &&Words| words.attribute == name;
         let texts = match self.row.words.iter().find(of_name) {
             Some(words) => words.texts,
-            None if name == "equation" => &EQUATIONS[..],
+            None if name == "equation" => {
+                let are_alike = matches!(self.relation, Relation::Alike);
+                &EQUATIONS[..EQUATIONS.len() - usize::from(!are_alike)]
+            }
             None => &TEXTS[..],
         };
         texts[random.usize(..texts.len())]
@@ -190,6 +199,16 @@ impl<'a> CaseDraw<'a> {
 impl Draw for CaseDraw<'_> {
     fn tensor(&mut self, random: &mut fastrand::Rng, input: usize, dtype: DType) -> (Tensor, bool) {
         let row = self.row;
+        if let Some(drawn) = &self.form {
+            let constant = random.usize(..4) == 0;
+            let sizes = drawn.form.inputs.get(input).copied().unwrap_or_default();
+            if let Some(list) = sizes.strip_prefix('=') {
+                let list = Tensor::vector(&drawn.integers(list));
+                return (convert::cast(&list, dtype, Rules::IEEE).unwrap_or(list), constant);
+            }
+            let whole = if random.bool() { Whole::Index } else { self.elements.whole() };
+            return (self.elements.tensor(random, dtype, &drawn.sizes(sizes), whole), constant);
+        }
         let is_list =
             row.lists.contains(&input) || (input > 0 && dtype == DType::I64 && random.usize(..4) == 0);
         let constant = random.usize(..4) == 0;
@@ -214,6 +233,18 @@ impl Draw for CaseDraw<'_> {
         if OPEN.contains(&(self.row.name, rule.name)) {
             return None;
         }
+        if let Some(drawn) = &self.form
+            && let Some((_, text)) = drawn.form.ints.iter().find(|(name, _)| *name == rule.name)
+        {
+            let integers = drawn.integers(text);
+            return Some(match rule.sort {
+                Sort::Ints => Content::Ints(integers.into()),
+                _ => Content::Int(integers.first().copied().unwrap_or_default()),
+            });
+        }
+        if rule.name == "pads" && self.pads_itself {
+            return None;
+        }
         Some(match rule.sort {
             Sort::Int => Content::Int(self.int(random, rule.name)),
             Sort::Ints => Content::Ints(self.ints(random, rule.name).into()),
@@ -222,7 +253,11 @@ impl Draw for CaseDraw<'_> {
                 let count = random.usize(..4);
                 Content::Floats((0..count).map(|_| FLOATS[random.usize(..FLOATS.len())]).collect())
             }
-            Sort::String => Content::Bytes(self.text(random, rule.name).into()),
+            Sort::String => {
+                let text = self.text(random, rule.name);
+                self.pads_itself |= rule.name == "auto_pad" && text != "NOTSET";
+                Content::Bytes(text.into())
+            }
             Sort::Tensor => {
                 let dtype = DType::ALL[random.usize(..DType::ALL.len())];
                 let sizes = [1];
@@ -233,7 +268,25 @@ impl Draw for CaseDraw<'_> {
         })
     }
 
+    fn inputs(&mut self, random: &mut fastrand::Rng, signature: &Signature) -> usize {
+        match &self.form {
+            Some(drawn) => drawn.form.inputs.len().min(signature.inputs.len()),
+            None => few_inputs(random, signature),
+        }
+    }
+
+    fn gives(&mut self, random: &mut fastrand::Rng, rule: &AttributeRule) -> bool {
+        match &self.form {
+            Some(drawn) if drawn.form.ints.iter().any(|(name, _)| *name == rule.name) => true,
+            Some(drawn) if drawn.form.without.contains(&rule.name) => false,
+            _ => mostly_given(random, rule),
+        }
+    }
+
     fn outputs(&mut self, random: &mut fastrand::Rng, signature: &Signature) -> usize {
+        if let Some(outputs) = self.form.as_ref().map(|drawn| drawn.form.outputs).filter(|it| *it > 0) {
+            return outputs;
+        }
         let needed = |param: &&Param| param.arity != Arity::Optional;
         let least = signature.outputs.iter().take_while(needed).count().max(1);
         match signature.outputs.last().map(|param| param.arity) {

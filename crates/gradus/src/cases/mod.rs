@@ -15,6 +15,7 @@
 
 mod draw;
 mod elements;
+mod forms;
 mod node;
 
 use std::collections::{HashMap, HashSet};
@@ -45,7 +46,7 @@ pub struct CasesOptions {
     pub count: usize,
     /// The seed of all that is random. The first cases are the same for any number of cases.
     pub seed: u64,
-    /// The operator set; by default that of the newest version of the operator.
+    /// The operator set; by default that of the newest version of the operator that is not deprecated.
     pub opset: Option<i64>,
     /// The limits of each run.
     pub limits: Limits,
@@ -136,7 +137,7 @@ impl Cases {
         }
         let signature = match options.opset {
             Some(opset) => row.signature_in(opset),
-            None => row.signatures().last(),
+            None => row.signatures().iter().rev().find(|it| !it.deprecated),
         };
         let signature = signature.filter(|it| !it.deprecated).ok_or_else(|| {
             let opset = options.opset.map_or_else(|| "the newest".to_owned(), |opset| opset.to_string());

@@ -17,6 +17,16 @@ pub trait Draw {
     /// The content of an attribute; none if it is left out.
     fn attribute(&mut self, random: &mut fastrand::Rng, rule: &AttributeRule) -> Option<Content>;
 
+    /// The number of inputs.
+    fn inputs(&mut self, random: &mut fastrand::Rng, signature: &Signature) -> usize {
+        few_inputs(random, signature)
+    }
+
+    /// Returns true if an attribute is given.
+    fn gives(&mut self, random: &mut fastrand::Rng, rule: &AttributeRule) -> bool {
+        mostly_given(random, rule)
+    }
+
     /// The number of outputs.
     fn outputs(&mut self, _: &mut fastrand::Rng, signature: &Signature) -> usize {
         signature.outputs.len().clamp(1, 4)
@@ -47,7 +57,7 @@ impl RandomNode {
         let mut builder = Builder::new("random node");
         let (mut names, mut values) = (Vec::new(), HashMap::new());
         let mut types: HashMap<&str, DType> = HashMap::new();
-        for index in 0..count_of_inputs(random, signature) {
+        for index in 0..draw.inputs(random, signature) {
             let param = &signature.inputs[index.min(signature.inputs.len() - 1)];
             let admitted: Vec<_> = param.types.tensor.iter().collect();
             if admitted.is_empty() || (param.arity == Arity::Optional && random.bool()) {
@@ -100,17 +110,21 @@ impl RandomNode {
 }
 
 /// A number of inputs, few of them rarely.
-fn count_of_inputs(random: &mut fastrand::Rng, signature: &Signature) -> usize {
+pub(super) fn few_inputs(random: &mut fastrand::Rng, signature: &Signature) -> usize {
     let several = |param: &Param| matches!(param.arity, Arity::Many { .. });
     let more = if signature.inputs.last().is_some_and(several) { random.usize(..3) } else { 0 };
     let count = signature.inputs.len() + more;
     if random.usize(..30) == 0 { random.usize(..=count) } else { count }
 }
 
+/// Returns true for half of the attributes, and for nearly all that are required.
+pub(super) fn mostly_given(random: &mut fastrand::Rng, rule: &AttributeRule) -> bool {
+    (rule.required || random.bool()) && random.usize(..30) > 0
+}
+
 /// Attributes of a signature: those that are required, and some of the others.
 fn attributes(random: &mut fastrand::Rng, signature: &Signature, draw: &mut dyn Draw) -> Vec<Attribute> {
-    let mut chosen = |rule: &&AttributeRule| (rule.required || random.bool()) && random.usize(..30) > 0;
-    let given: Vec<_> = signature.attributes.iter().filter(&mut chosen).collect();
+    let given: Vec<_> = signature.attributes.iter().filter(|rule| draw.gives(random, rule)).collect();
     let named = |rule: &AttributeRule| {
         let content = draw.attribute(random, rule)?;
         Some(Attribute { name: rule.name.into(), content })

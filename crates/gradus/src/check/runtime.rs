@@ -22,6 +22,12 @@ pub trait Runtime: Send + Sync {
     /// # Errors
     /// If the program does not run the model.
     fn run(&self, model: &Path, inputs: &[(String, Value)], values: &[&str]) -> Result<Vec<Option<Value>>>;
+
+    /// Returns true if the program reads the file; one that has the model in another form is given
+    /// the path as it is, or none.
+    fn reads_file(&self) -> bool {
+        true
+    }
 }
 
 /// The differences between a runtime and the exact results.
@@ -75,7 +81,7 @@ impl Model {
         runtime: &dyn Runtime,
         options: &CheckOptions,
     ) -> Result<RuntimeCheck> {
-        let file = other.file()?;
+        let file = if runtime.reads_file() { other.file()? } else { other.path().unwrap_or(Path::new("")) };
         let first = self.with_given(&options.sizes)?.program(&[])?;
         let program = other.program(&[])?;
         let shown = computed(other.graph());

@@ -155,7 +155,8 @@ pub(crate) fn folder_of(file: &Path) -> &Path {
 pub struct Folder {
     path: PathBuf,
     model: PathBuf,
-    mapped: Mutex<HashMap<String, Bytes>>,
+    /// Files that were asked for; nothing for those that cannot be read.
+    mapped: Mutex<HashMap<String, Option<Bytes>>>,
 }
 
 impl Folder {
@@ -177,7 +178,9 @@ impl Folder {
             }
         }
         let bytes = map_within(&self.model, max_bytes);
-        let _ = self.open(beside);
+        if self.path.join(beside).exists() {
+            let _ = self.open(beside);
+        }
         bytes
     }
 
@@ -205,12 +208,19 @@ impl Folder {
 impl Files for Folder {
     fn open(&self, path: &str) -> Result<Bytes> {
         let mut mapped = self.mapped.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(bytes) = mapped.get(path) {
+        if let Some(Some(bytes)) = mapped.get(path) {
             return Ok(bytes.clone());
         }
-        let bytes = bytes_of(&self.file(path)?, &self.path.join(path), SMALL)?;
-        mapped.insert(path.to_owned(), bytes.clone());
-        Ok(bytes)
+        let bytes = self.file(path).and_then(|file| bytes_of(&file, &self.path.join(path), SMALL));
+        mapped.insert(path.to_owned(), bytes.as_ref().ok().cloned());
+        bytes
+    }
+
+    fn asked(&self) -> Vec<(String, Option<Bytes>)> {
+        let mapped = self.mapped.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut asked: Vec<_> = mapped.iter().map(|(path, bytes)| (path.clone(), bytes.clone())).collect();
+        asked.sort_by(|(a, _), (b, _)| a.cmp(b));
+        asked
     }
 }
 

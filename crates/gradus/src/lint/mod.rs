@@ -143,6 +143,18 @@ pub struct Finding {
     pub position: Option<Position>,
 }
 
+impl Finding {
+    /// A finding of a rule at a place in words.
+    pub fn new(
+        rule: &'static LintRule,
+        place: String,
+        message: String,
+        position: Option<Position>,
+    ) -> Finding {
+        Finding { rule, place, message, position }
+    }
+}
+
 /// The findings in a model.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -154,6 +166,12 @@ pub struct Lint {
 }
 
 impl Lint {
+    /// Findings by the code of their rules and in the order of the file, and the rules that could
+    /// not be asked, each with the reason.
+    pub const fn new(findings: Vec<Finding>, unasked: Vec<(&'static LintRule, String)>) -> Lint {
+        Lint { findings, unasked }
+    }
+
     /// The largest severity of the findings.
     pub fn worst(&self) -> Option<Severity> {
         self.findings.iter().map(|finding| finding.rule.severity).max()
@@ -200,16 +218,15 @@ impl Model {
     pub fn lint(&self, options: &LintOptions) -> Result<Lint> {
         let rules = selected(&options.select, &options.ignore)?;
         let mut subject = Subject::new(self, options)?;
-        let mut lint = Lint { findings: Vec::new(), unasked: Vec::new() };
+        let mut lint = Lint::new(Vec::new(), Vec::new());
         for rule in rules {
             subject.limits.check()?;
             match (rule.search)(&mut subject) {
-                Ok(found) => lint.findings.extend(found.into_iter().map(|found| Finding {
-                    rule,
-                    place: found.place,
-                    message: found.message,
-                    position: found.position,
-                })),
+                Ok(found) => {
+                    let findings = found.into_iter();
+                    lint.findings
+                        .extend(findings.map(|it| Finding::new(rule, it.place, it.message, it.position)));
+                }
                 Err(error) if error.kind() == Kind::Usage => return Err(error),
                 Err(error) => lint.unasked.push((rule, error.to_string())),
             }

@@ -4,14 +4,14 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use gradus_core::Result;
-use gradus_core::graph::{DeclaredDim, Type, ValueId};
+use gradus_core::graph::{DeclaredDim, Node, Type, ValueId};
 use gradus_core::text::name_in_message;
 use gradus_engine::infer::{Completeness, ModelCondition, Problem};
 use regex::Regex;
 
 use super::Fault;
 use super::subject::{Subject, input};
-use crate::dim::Relation;
+use crate::dim::{Dim, Origin, Relation};
 
 /// Nodes and declarations that contradict each other.
 pub(super) fn contradictions(of: &mut Subject<'_>) -> Result<Vec<Fault>> {
@@ -35,11 +35,20 @@ pub(super) fn single_sizes(of: &mut Subject<'_>) -> Result<Vec<Fault>> {
     Ok(single.map(|condition| found(condition, "the model runs only if ")).collect())
 }
 
-/// Further conditions of sizes, without which every run fails.
+/// Further conditions of sizes, without which every run fails; nobody can keep those of sizes that
+/// are not known.
 pub(super) fn conditions(of: &mut Subject<'_>) -> Result<Vec<Fault>> {
     let others = of.inference.conditions().iter();
     let others = others.filter(|condition| condition.is_of_every_run() && condition.elements.is_none());
-    let others = others.filter(|condition| condition.relation.is_some() && !leaves_one(of, condition));
+    let symbols = of.inference.symbols();
+    let is_known = |dim: Dim| {
+        let mut origins = symbols.symbols_of(dim).into_iter().map(|symbol| &symbol.origin);
+        !origins.any(|origin| matches!(origin, Origin::Unknown(_)))
+    };
+    let others = others.filter(|condition| {
+        condition.relation.is_some_and(|it| is_known(it.left) && is_known(it.right))
+            && !leaves_one(of, condition)
+    });
     Ok(others.map(|condition| found(condition, "the model runs only if ")).collect())
 }
 
@@ -62,12 +71,17 @@ fn found(condition: &ModelCondition, before: &str) -> Fault {
     Fault::at(condition.node.clone(), format!("{before}{}", condition.text))
 }
 
-/// Values whose sizes are not known, each reason once.
+/// Values whose sizes are not known, each reason once; those of values that other nodes compute
+/// without sizes follow from these.
 pub(super) fn unknown_sizes(of: &mut Subject<'_>) -> Result<Vec<Fault>> {
     let (graph, inference) = (of.model.graph(), &of.inference);
+    let is_unknown = |id: &ValueId| inference.completeness(inference.fact(*id)) > Completeness::Data;
+    let nodes = graph.order().iter().map(|&index| &graph.nodes()[index]);
+    let computed: HashSet<_> = nodes.clone().flat_map(|node| node.outputs.iter().flatten()).collect();
+    let follows = |node: &Node| node.needs().any(|id| computed.contains(&id) && is_unknown(&id));
+    let outputs = nodes.filter(|node| !follows(node)).flat_map(|node| node.outputs.iter().flatten());
     let (mut told, mut all) = (HashSet::new(), Vec::new());
-    let outputs = graph.order().iter().flat_map(|&index| graph.nodes()[index].outputs.iter().flatten());
-    for &id in outputs.filter(|id| inference.completeness(inference.fact(**id)) > Completeness::Data) {
+    for &id in outputs.filter(|id| is_unknown(id)) {
         for reason in inference.why_incomplete(id).into_iter().filter(|reason| told.insert(reason.clone())) {
             let place = format!("value \"{}\"", name_in_message(&graph.value(id).name));
             all.push(Fault::at(place, format!("its shape is not known: {reason}")));

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use gradus_core::convert::product;
 use gradus_core::{Error, Kind, Limits, Result};
 use gradus_formats::{Files, onnx};
 
@@ -29,9 +30,12 @@ pub(super) fn copied(
         return Ok(names);
     }
     for location in onnx::external_files(bytes)? {
-        let from = model.path().ok_or_else(|| {
-            Error::new(Kind::Io, format!("constants are in \"{location}\", but the model has no folder"))
-        })?;
+        let Some(from) = model.path() else {
+            let name = name_of_data(path, names.len());
+            held(model, &location, path, &name, files)?;
+            names.insert(location, name);
+            continue;
+        };
         let copy = Copy { model: from, new_model: path, limits: model.limits() };
         if copy.is_there(&location) {
             continue;
@@ -45,6 +49,19 @@ pub(super) fn copied(
         }
     }
     Ok(names)
+}
+
+/// Writes a file of constants that a model holds in memory, where the model that is replaced may have
+/// its own.
+fn held(model: &Model, location: &str, path: &Path, name: &str, files: &mut NewFiles) -> Result<()> {
+    let parts = model.file_of()?.1.parts(location)?;
+    check_replaced(path, name)?;
+    let to = &folder_of(path).join(name);
+    let len: usize = parts.iter().map(Bytes::len).sum();
+    files.create_of(to, product(len, 1), |out| {
+        let mut output = OutputFile { out, path: to, limits: model.limits() };
+        parts.iter().try_for_each(|part| output.bytes(part))
+    })
 }
 
 /// Files by the names that they had before.

@@ -252,6 +252,17 @@ fn files_tell_where_they_were_written() {
 }
 
 #[test]
+fn what_follows_from_a_size_that_is_not_known_is_not_told_again() {
+    let text = "x: float32[n]; s: int64[k]; y = Reshape(x, s); z = Relu(y); w = Relu(z); \
+                return w: float32[a, b]";
+    let mut options = LintOptions::default();
+    options.select = vec!["GR103".to_owned(), "GR105".to_owned()];
+    let lint = Sketch::of(text).model().lint(&options).unwrap();
+    let places: Vec<_> = lint.findings.iter().map(|it| (it.rule.code, &*it.place)).collect();
+    assert_eq!(places, [("GR105", "value \"y\"")], "{:?}", lint.findings);
+}
+
+#[test]
 fn rules_are_selected_by_code_name_and_beginning() {
     let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
     let of = |select: &[&str], ignore: &[&str]| {

@@ -33,6 +33,8 @@ from ._dlpack import from_dlpack, to_dlpack
 from ._graph import Graph, Symbolic
 from ._models import (
     Condition,
+    Contract,
+    ContractShapes,
     ConversionNote,
     ConversionReport,
     ConvertedModel,
@@ -46,6 +48,7 @@ from ._models import (
     MapType,
     Model,
     OptionalType,
+    OutputShape,
     SequenceType,
     TensorType,
     UnknownType,
@@ -83,6 +86,8 @@ __all__ = [
     "Block",
     "CheckReport",
     "Condition",
+    "Contract",
+    "ContractShapes",
     "ConversionNote",
     "ConversionReport",
     "ConvertedModel",
@@ -108,6 +113,7 @@ __all__ = [
     "NodeCheck",
     "NodeCost",
     "OptionalType",
+    "OutputShape",
     "OutputCheck",
     "ProofReport",
     "Portability",

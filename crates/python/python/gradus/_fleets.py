@@ -64,6 +64,10 @@ def _fold(task: _Task, errors: str, keywords: dict[str, Any]) -> tuple[str, Any]
     return _result(task, "fold", errors, keywords)
 
 
+def _lint(task: _Task, errors: str, keywords: dict[str, Any]) -> tuple[str, Any]:
+    return _result(task, "lint", errors, keywords)
+
+
 def _convert(task: _Task, errors: str, keywords: dict[str, Any]) -> tuple[str, Any]:
     return _result(task, "convert", errors, keywords)
 
@@ -105,6 +109,33 @@ def infer(paths: Paths, *, npartitions: int | None = None, errors: str = "raise"
         examples/positions.onnx float32[seq]
     """
     return _bag(_infer, _tasks(paths), npartitions, errors, keywords)
+
+
+def lint(paths: Paths, *, npartitions: int | None = None, errors: str = "raise", **keywords: Any) -> dask.bag.Bag:
+    """Looks for what is wrong in many models on the workers of dask.
+
+    Args:
+        paths: files that the workers can open.
+        npartitions: the number of parts of the list; by default dask's
+            choice.
+        errors: `"raise"`, or `"return"`: the error takes the place of the
+            result of a model that fails, and the others go on.
+        **keywords: arguments of `gradus.Model.lint`.
+
+    Returns:
+        A bag of pairs: the path, and the list of `gradus.Finding`.
+
+    Raises:
+        UsageError: if `errors` is another text.
+
+    Example:
+        >>> import gradus
+        >>> bag = gradus.dask.lint(["examples/baked.onnx"])
+        >>> for path, findings in bag.compute(scheduler="sync"):
+        ...     print(path, [finding.code for finding in findings])
+        examples/baked.onnx ['GR102']
+    """
+    return _bag(_lint, _tasks(paths), npartitions, errors, keywords)
 
 
 def fold(
@@ -187,6 +218,10 @@ def convert(
     return _bag(_convert, _tasks(paths, out, _SUFFIXES[to]), npartitions, errors, {"to": to, **keywords})
 
 
+_SEVERITIES = ("error", "warning", "note")
+_COLUMNS = ("error", "values", "unknown", *(f"{name}s" for name in _SEVERITIES), "before", "after", "nodes", "inexact")
+
+
 def row(pair: tuple[str, Any]) -> dict[str, Any]:
     """Makes a row of a table from a pair of a bag.
 
@@ -195,12 +230,14 @@ def row(pair: tuple[str, Any]) -> dict[str, Any]:
 
     Args:
         pair: an element of the bags of `gradus.dask.infer`,
-            `gradus.dask.fold` and `gradus.dask.convert`.
+            `gradus.dask.lint`, `gradus.dask.fold` and
+            `gradus.dask.convert`.
 
     Returns:
         `path`; `error`, a text; `values` and `unknown`, numbers of an
-        inference; `before` and `after`, numbers of nodes of a fold; `nodes`
-        and `inexact`, numbers of a conversion. Those of other results are
+        inference; `errors`, `warnings` and `notes`, numbers of findings of
+        lint; `before` and `after`, numbers of nodes of a fold; `nodes` and
+        `inexact`, numbers of a conversion. Those of other results are
         `None`.
 
     Example:
@@ -212,12 +249,14 @@ def row(pair: tuple[str, Any]) -> dict[str, Any]:
         [(9, None), (None, 'missing.onnx: there is no such file')]
     """
     path, result = pair
-    made: dict[str, Any] = dict.fromkeys(("error", "values", "unknown", "before", "after", "nodes", "inexact"))
+    made: dict[str, Any] = dict.fromkeys(_COLUMNS)
     report = getattr(result, "report", result)
     if isinstance(report, Exception):
         made["error"] = str(report)
     elif isinstance(report, Inference):
         made |= {"values": len(report), "unknown": len(report.reasons)}
+    elif isinstance(report, list):
+        made |= {f"{name}s": sum(finding.severity == name for finding in report) for name in _SEVERITIES}
     elif isinstance(report, FoldReport):
         made["before"], made["after"] = report.nodes
     elif isinstance(report, ConversionReport):

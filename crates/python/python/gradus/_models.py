@@ -6,22 +6,23 @@ import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, overload
 
 import numpy as np
 
-from . import _html, _native
+from . import _html, _ir, _native
 from ._check import CheckReport, NodeCheck, OutputCheck, ProofReport, RuntimeReport
 from ._compare import Portability
+from ._contract import Contract, ContractShapes, OutputShape
 from ._cost import Cost
 from ._inference import Condition, Inference, MapType, OptionalType, SequenceType, TensorType, Type, UnknownType
 from ._lint import Finding
 from ._native import Dim
 from ._reports import ConversionNote, ConversionReport, FoldReport, Kept
-from ._runtimes import RUNTIMES
+from ._runtimes import RUNTIMES, Runtime
 from .errors import UsageError
 
-__all__ = ["Condition", "ConversionNote", "ConversionReport", "ConvertedModel", "Dim", "EditedModel", "Finding", "FoldReport", "FoldedModel", "Inference", "Kept", "MapType", "Model", "OptionalType", "SequenceType", "TensorType", "UnknownType", "load"]
+__all__ = ["Condition", "Contract", "ContractShapes", "ConversionNote", "ConversionReport", "ConvertedModel", "Dim", "EditedModel", "Finding", "FoldReport", "FoldedModel", "Inference", "Kept", "MapType", "Model", "OptionalType", "OutputShape", "SequenceType", "TensorType", "UnknownType", "load"]
 
 
 class Model:
@@ -299,6 +300,7 @@ class Model:
         sizes = _sizes(dims, shapes, ranges, nonempty, assume)
         return self._native._report(name, sizes, (max_bytes, max_work, timeout))
 
+    @overload
     def contract(
         self,
         language: str = "python",
@@ -312,17 +314,49 @@ class Model:
         max_bytes: int | None = None,
         max_work: int | None = None,
         timeout: float | None = None,
-    ) -> str:
+    ) -> str: ...
+
+    @overload
+    def contract(
+        self,
+        language: None,
+        dims: Mapping[str, int] | None = None,
+        *,
+        name: str = "model",
+        shapes: Mapping[str, Sequence[Any]] | None = None,
+        ranges: Mapping[str, tuple[int, int | None]] | None = None,
+        nonempty: bool = False,
+        assume: Sequence[str] = (),
+        max_bytes: int | None = None,
+        max_work: int | None = None,
+        timeout: float | None = None,
+    ) -> Contract: ...
+
+    def contract(
+        self,
+        language: str | None = "python",
+        dims: Mapping[str, int] | None = None,
+        *,
+        name: str = "model",
+        shapes: Mapping[str, Sequence[Any]] | None = None,
+        ranges: Mapping[str, tuple[int, int | None]] | None = None,
+        nonempty: bool = False,
+        assume: Sequence[str] = (),
+        max_bytes: int | None = None,
+        max_work: int | None = None,
+        timeout: float | None = None,
+    ) -> str | Contract:
         """Writes a function that checks sizes and computes shapes and memory.
 
         The function checks the sizes of the inputs, and returns shapes and
-        bytes of the outputs and the peak of memory.
+        bytes of the outputs and the peak of memory. Without a language, the
+        contract itself answers.
 
         Args:
             language: `"rust"`, `"c"` or `"python"`; for shapes that the model
                 runs with, `"trtexec"` (arguments), `"ort"` (options of the
                 TensorRT provider) or `"triton"` (`config.pbtxt`), within
-                `ranges`.
+                `ranges`; `None` for a `gradus.Contract`.
             dims: numbers for symbols of the inputs' shapes, by name.
             name: the name of the model's file; names of C begin with it.
             shapes: shapes of inputs by name, in place of the declared ones.
@@ -338,7 +372,7 @@ class Model:
 
         Returns:
             The text of a module of Rust or Python, of a header of C, or of a
-            configuration.
+            configuration; or the contract.
 
         Raises:
             UsageError: if a symbol, an input or a language has no such name, or
@@ -359,7 +393,10 @@ class Model:
             trt_profile_max_shapes=x:8x512x8
         """
         sizes = _sizes(dims, shapes, ranges, nonempty, assume)
-        return self._native._contract(language, name, sizes, (max_bytes, max_work, timeout))
+        limits = (max_bytes, max_work, timeout)
+        if language is None:
+            return Contract(self._native._asked_contract(sizes, limits))
+        return self._native._contract(language, name, sizes, limits)
 
     def edit(
         self,
@@ -955,7 +992,7 @@ class Model:
 
     def check_in(
         self,
-        runtime: str,
+        runtime: str | Runtime,
         other: Model | None = None,
         dims: Mapping[str, int] | None = None,
         *,
@@ -973,9 +1010,12 @@ class Model:
 
         Args:
             runtime: `"onnxruntime"`, `"openvino"`, or `"paddle"` for programs
-                of Paddle, which must be installed; or `"cmd:"` and a command
-                line with `{model}`, `{inputs}` and `{outputs}`, as of
-                `gradus check --with`.
+                of Paddle, which must be installed; `"cmd:"` and a command line
+                with `{model}`, `{inputs}` and `{outputs}`, as of
+                `gradus check --with`; or an object: its method
+                `run(path, inputs, names)` returns the values of the names, or
+                `None` for each that it does not show. Its attribute
+                `reads_file` is false if the model need not be in a file.
             other: the model that the runtime runs, opened from a file; by
                 default this one.
             dims: numbers for symbols of the inputs' shapes, by name.
@@ -1003,7 +1043,7 @@ class Model:
             >>> bool(report), len(report.nodes)
             (True, 14)
         """
-        if runtime not in RUNTIMES and not runtime.startswith("cmd:"):
+        if isinstance(runtime, str) and runtime not in RUNTIMES and not runtime.startswith("cmd:"):
             raise UsageError.mismatch("the runtime", f'"{runtime}"', " or ".join((*RUNTIMES, "cmd:COMMAND")))
         second = (other or self)._native
         report = self._native._check(
@@ -1190,7 +1230,7 @@ def _sizes(
 
 def _unpickled(cls: type[Model], standard: str, files: dict[str, bytes], made: dict[str, Any]) -> Model:
     model = cls.__new__(cls)
-    vars(model).update(made, _native=_native._load_files(_FILES[standard], files))
+    vars(model).update(made, _native=_native._load_files(_FILES[standard], files, (None, None, None)))
     return model
 
 
@@ -1245,7 +1285,8 @@ def load(
     Args:
         source: the path of an ONNX model, an OpenVINO IR (`.xml`, with its
             `.bin`) or a Paddle program, which is mapped and not read; the
-            bytes of a model; or an `onnx.ModelProto`.
+            bytes of a model; an `onnx.ModelProto`; or an `onnx_ir.Model` or
+            `torch.onnx.ONNXProgram`, whose large constants are copied once.
         max_bytes: maximum bytes of values at one time, read or computed; by
             default 4 GiB.
         max_work: maximum elements that nodes read, write and multiply; by
@@ -1267,7 +1308,10 @@ def load(
         >>> print(model.inputs["tokens"])
         int64[batch, seq]
     """
-    return Model(_native._load(source, (max_bytes, max_work, timeout)))
+    limits = (max_bytes, max_work, timeout)
+    if _ir.is_ir(source):
+        return Model(_native._load_files(_FILES["onnx"], _ir.files_of(source), limits))
+    return Model(_native._load(source, limits))
 
 
 def _opened(source: Any) -> Model:

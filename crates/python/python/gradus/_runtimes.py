@@ -16,7 +16,7 @@ RUNTIMES = ("onnxruntime", "openvino", "paddle")
 
 
 class Runtime(Protocol):
-    """A program that runs models."""
+    """A program that runs models. One that reads no file has the attribute `reads_file`, which is false."""
 
     def run(self, model: str | os.PathLike[str], inputs: dict[str, Any], values: list[str]) -> list[Any]:
         """The values of these names, and `None` for each that the program does not show."""

@@ -21,9 +21,9 @@ from dask.blockwise import BlockwiseDep, blockwise
 from dask.highlevelgraph import HighLevelGraph
 
 from . import _types, plan
-from ._fleets import convert, fold, infer, row
+from ._fleets import convert, fold, infer, lint, row
 
-__all__ = ["arange", "convert", "fold", "from_plan", "geomspace", "infer", "linspace", "logspace", "row"]
+__all__ = ["arange", "convert", "fold", "from_plan", "geomspace", "infer", "lint", "linspace", "logspace", "row"]
 
 Chunks = int | str | tuple[Any, ...]
 

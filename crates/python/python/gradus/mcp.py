@@ -1,12 +1,11 @@
 """A server of the Model Context Protocol: commands of Gradus as tools.
 
-`python -m gradus.mcp --root models` reads models of one folder, and
+`gradus mcp --root models` reads models of one folder, and
 `--out edited` lets tools write models into another.
 """
 
 from __future__ import annotations
 
-import argparse
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -18,7 +17,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import ToolAnnotations
 from pydantic import Field
 
-from ._native import __version__
+from ._native import __version__, _command
 
 __all__ = ["main", "server"]
 
@@ -85,7 +84,7 @@ def server(root: Path, out: Path | None = None, *, timeout: float = 60) -> MCPSe
 
     def lint(model: Model, dims: Dims = {}) -> str:  # noqa: B006
         """What is wrong in a model, or surprises those who ship it: code, severity, place and message of each finding."""
-        return run("lint", [model], ["--fail-on", "never", *sizes(dims)])
+        return run("lint", [model], ["--fail-on", "never", "--no-cache", *sizes(dims)])
 
     def cost(model: Model, dims: Dims = {}) -> str:  # noqa: B006
         """Parameters, operations, bytes and the peak of memory, as formulas or numbers."""
@@ -126,24 +125,23 @@ def server(root: Path, out: Path | None = None, *, timeout: float = 60) -> MCPSe
     return made
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Answers on standard input and output until it is closed.
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs `gradus mcp`, which answers until standard input is closed.
 
     Args:
         arguments: the words of the command line, in place of the
             process's own.
 
+    Returns:
+        The exit status.
+
     Example:
         >>> from gradus import mcp
         >>> mcp.main(["--root", "examples"])  # doctest: +SKIP
+        0
     """
-    parser = argparse.ArgumentParser(prog="python -m gradus.mcp", description="Commands of Gradus as tools of agents, by the Model Context Protocol.")
-    parser.add_argument("--root", type=Path, default=Path(), help="folder whose models tools read [default: this folder]")
-    parser.add_argument("--out", type=Path, help="folder into which tools write models; without it, no tool writes")
-    parser.add_argument("--timeout", type=float, default=60, help="seconds after which a command ends [default: 60]")
-    given = parser.parse_args(arguments)
-    server(given.root, given.out, timeout=given.timeout).run()
+    return _command(["gradus", "mcp", *(sys.argv[1:] if arguments is None else arguments)])
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

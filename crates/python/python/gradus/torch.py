@@ -1,5 +1,6 @@
-"""Sequences with PyTorch's signatures, defaults, casts and errors.
+"""Models that PyTorch exports, and sequences as PyTorch has them.
 
+Sequences have PyTorch's signatures, defaults, casts and errors.
 Results are arrays that `torch.from_dlpack` reads without a copy (of
 bfloat16 by `gradus.to_dlpack`). Elements are exact, rounded once. As in
 PyTorch, ends are cast to the output type first, and the base is a
@@ -18,9 +19,10 @@ from typing import Any
 import numpy as _np
 
 from . import _native
+from ._exports import ExportedCondition, ExportedModel, ExportReport, export, exported
 from ._frameworks import Array, cast, is_tensor, named, scalar
 
-__all__ = ["arange", "linspace", "logspace"]
+__all__ = ["ExportReport", "ExportedCondition", "ExportedModel", "arange", "export", "exported", "linspace", "logspace"]
 
 _TYPES = ["uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64"]
 _COMPLEX = ["complex64", "complex128"]

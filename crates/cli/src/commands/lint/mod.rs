@@ -1,6 +1,7 @@
 //! `gradus lint`: what is wrong in models, or surprises those who ship them.
 
 mod baseline;
+mod cache;
 mod config;
 mod gitlab;
 mod sarif;
@@ -20,6 +21,7 @@ use crate::args::{FailOn, LintArgs, LintForm, RuntimeName};
 use crate::diagnostics::Failure;
 use crate::output;
 use baseline::Baseline;
+use cache::Cache;
 use config::Config;
 
 #[derive(Serialize)]
@@ -97,16 +99,24 @@ pub(crate) fn lint(args: &LintArgs) -> Result<(), Failure> {
     options.max_peak = args.max_peak.or(config.max_peak()?);
     options.max_parameters = args.max_parameters.or(config.max_parameters());
     let baseline = Baseline::read(args.baseline.clone().or_else(|| config.baseline()).as_deref())?;
+    let cache = Cache::of(args, &options)?;
     let fail_on = config.fail_on(args.fail_on)?;
     let models = fleet::expand(&args.models)?;
     let is_one_document =
         matches!(args.format, LintForm::Sarif | LintForm::Gitlab) || args.write_baseline.is_some();
     let all = Mutex::new(Vec::new());
     let done = many::each(&models, &args.fleet, args.limits.limits(), |of, out| {
-        let model = given::set(&args.limits.open(&of.path)?, &args.sizes.shapes.inputs)?;
-        let lint = model.lint(&options).map_err(|error| error.in_file(of.path.display()))?;
+        let fresh = || -> Result<_, Failure> {
+            let model = given::set(&args.limits.open(&of.path)?, &args.sizes.shapes.inputs)?;
+            let lint = model.lint(&options).map_err(|error| error.in_file(of.path.display()))?;
+            Ok((model, lint))
+        };
+        let (model, lint) = match &cache {
+            Some(cache) => (None, cache.lint(&of.path, fresh)?),
+            None => fresh().map(|(model, lint)| (Some(model), lint))?,
+        };
         let mut linted = baseline.without_known(of, lint);
-        if args.fix
+        if let Some(model) = model.filter(|_| args.fix)
             && let Some(fixed) = model.fix(&linted.lint, &options).map_err(proved::unwritten)?
         {
             let to = match &args.output {
@@ -132,6 +142,9 @@ pub(crate) fn lint(args: &LintArgs) -> Result<(), Failure> {
         }
         if fails && args.write_baseline.is_none() { Err(Failure::Different) } else { Ok(()) }
     });
+    if let Some(cache) = &cache {
+        cache.trim();
+    }
     let mut all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
     all.sort_by_key(|linted| models.iter().position(|model| model.path == linted.model.path));
     if let Some(path) = &args.write_baseline {

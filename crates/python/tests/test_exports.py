@@ -1,0 +1,154 @@
+"""Models of exporters in memory: onnx_ir, and PyTorch where it is installed."""
+
+import ml_dtypes
+import numpy as np
+import onnx
+import pytest
+
+import gradus
+from gradus import _ir
+
+ir = pytest.importorskip("onnx_ir")
+
+TRACE = '''File "/src/train.py", line 90, in <module>
+    main()
+File "/src/net.py", line 12, in forward
+    return self.p(positions) + x'''
+
+TABLE = np.arange(64 * 8, dtype=np.float32).reshape(64, 8)
+
+
+def tensor(name, array, **keywords):
+    return ir.Value(name=name, const_value=ir.Tensor(array, name=name, **keywords))
+
+
+def value(name, dtype=None, shape=None):
+    return ir.Value(name=name, type=dtype and ir.TensorType(dtype), shape=shape and ir.Shape(shape))
+
+
+def positions(batch="batch", trace=TRACE):
+    """A sum of `x: float32[batch, seq, 8]` and a table of 64 positions, as an exporter of PyTorch would have it."""
+    x = value("x", ir.DataType.FLOAT, [batch, "seq", 8])
+    table, zero, one = tensor("table", TABLE), tensor("zero", np.int64(0)), tensor("one", np.int64(1))
+    axis = tensor("axis", np.int64([0]))
+    nodes = []
+
+    def node(operator, inputs, output, metadata=None, **attributes):
+        made = ir.node(operator, inputs, attributes=attributes, outputs=[output], name=f"node_{output.name}", metadata_props=metadata)
+        nodes.append(made)
+        return output
+
+    sizes = node("Shape", [x], value("sizes"), start=1, end=2)
+    seq = node("Squeeze", [sizes, axis], value("seq_len"))
+    numbers = node("Range", [zero, seq, one], value("numbers"))
+    rows = node("Gather", [table, numbers], value("rows"), trace and {"pkg.torch.onnx.stack_trace": trace}, axis=0)
+    same = node("Identity", [x], value("same"))
+    y = node("Add", [same, rows], value("y", ir.DataType.FLOAT, [batch, "seq", 8]))
+    graph = ir.Graph([x], [y], nodes=nodes, initializers=[table, zero, one, axis], opset_imports={"": 18}, name="net")
+    return ir.Model(graph, ir_version=10)
+
+
+def test_models_are_read_from_memory_and_stay_as_they_are():
+    model = positions()
+    before = ir.to_proto(model).SerializeToString()
+    files = _ir.files_of(model)
+    # Large constants are views, and no part of the message.
+    assert len(files["model.onnx"]) < 2048
+    (table,) = files["constants"]
+    assert np.shares_memory(table, model.graph.initializers["table"].const_value.numpy())
+    x = np.ones((2, 3, 8), np.float32)
+    found = gradus.load(model).run({"x": x})["y"]
+    assert found.tobytes() == gradus.load(before).run({"x": x})["y"].tobytes() == (x + TABLE[:3]).tobytes()
+    assert ir.to_proto(model).SerializeToString() == before
+    with pytest.raises(gradus.errors.LimitError):
+        gradus.load(model, timeout=0)
+
+
+@pytest.mark.parametrize("dtype", ["int4", "bfloat16", "float64", "bool"])
+def test_constants_of_all_widths_are_read(dtype):
+    arrays = [((np.arange(3001) + i) % 7).astype(getattr(ml_dtypes, dtype, dtype)) for i in range(2)]
+    weights = [tensor(f"w{i}", array) for i, array in enumerate(arrays)]
+    sums = [value(f"y{i}", ir.DataType.FLOAT, [3001]) for i in range(2)]
+    nodes = [ir.node("Cast", [w], attributes={"to": 1}, outputs=[y]) for w, y in zip(weights, sums, strict=True)]
+    graph = ir.Graph([], sums, nodes=nodes, initializers=weights, opset_imports={"": 21}, name="cast")
+    found = gradus.load(ir.Model(graph, ir_version=10)).run({})
+    assert all(np.array_equal(found[f"y{i}"], array.astype(np.float32)) for i, array in enumerate(arrays))
+
+
+def test_conditions_are_said_in_the_words_of_the_export():
+    said = lambda *given, **sizes: [of.text for of in gradus.torch.exported(*given, **sizes).report.conditions]
+    place = 'node "node_rows" (Gather), line 12 of /src/net.py: return self.p(positions) + x'
+    for sizes in ({"x": {0: "batch", 1: "seq"}}, ({1: "seq"},), {"x": ["batch", "seq", None]}, {"sizes": [{1: "seq"}]}):
+        assert said(positions(), dynamic_shapes=sizes) == [f"seq must be at most 64: {place}"], sizes
+
+    class tokens:
+        """A size, as PyTorch has it."""
+
+    assert said(positions(), dynamic_shapes={"x": {1: tokens}}) == [f"tokens must be at most 64: {place}"]
+    assert said(positions(), dynamic_shapes={"x": {1: 3}})[0].startswith("x.shape[1] must be at most 64: node")
+    assert said(positions(trace=None))[0] == 'x.shape[1] must be at most 64: node "node_rows" (Gather)'
+    fixed = said(positions(batch=2), dynamic_shapes={"x": {0: "batch", 1: "seq"}})
+    assert fixed[0] == 'batch must be 2: the exporter fixed axis 0 of input "x"' and len(fixed) == 2
+    for sizes in (({0: "batch"}, None), (None, None)):
+        with pytest.raises(gradus.errors.UsageError, match="number of inputs in dynamic_shapes is 2, expected 1"):
+            said(positions(), dynamic_shapes=sizes)
+
+
+def test_exported_models_have_inferred_shapes_and_findings(tmp_path):
+    made = gradus.torch.exported(positions())
+    (condition,) = made.report.conditions
+    assert condition.source == ("/src/net.py", 12) and condition.condition.text == "seq <= 64"
+    assert made.report.fold.nodes == (6, 5) and made.report.check is None
+    made.save(tmp_path / "made.onnx")
+    graph = onnx.load(tmp_path / "made.onnx").graph
+    shapes = {of.name: [dim.dim_param or dim.dim_value for dim in of.type.tensor_type.shape.dim] for of in graph.value_info}
+    assert shapes["rows"] == ["seq", 8]
+    assert str(made.report).splitlines()[0] == condition.text
+    assert gradus.load(tmp_path / "made.onnx").run({"x": np.zeros((1, 9, 8), np.float32)})["y"].tobytes() == TABLE[:9].tobytes()
+    assert (tmp_path / "made.onnx.data").stat().st_size == TABLE.nbytes
+    plain = gradus.torch.exported(positions(), fold=False)
+    assert plain.report.fold is None and "GR204" in [of.code for of in plain.report.findings]
+
+
+class Rows:
+    """A runtime that computes in NumPy, and knows no file."""
+
+    reads_file = False
+
+    def __init__(self, off=0):
+        self.off = off
+
+    def run(self, path, inputs, names):
+        values = {"y": inputs["x"] + TABLE[: inputs["x"].shape[1]] + np.float32(self.off)}
+        return [values.get(name) for name in names]
+
+
+def test_objects_are_runtimes():
+    model = gradus.load(positions())
+    report = model.check_in(Rows(), dims={"seq": 5})
+    assert report and report.runs == 5
+    assert not model.check_in(Rows(off=1), dims={"seq": 5})
+    with pytest.raises(gradus.errors.UnsupportedError, match="in no file"):
+        model.check_in("onnxruntime")
+
+
+def test_modules_of_pytorch_are_exported_and_compared():
+    torch = pytest.importorskip("torch")
+
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.e, self.p = torch.nn.Embedding(10, 8), torch.nn.Embedding(64, 8)
+
+        def forward(self, x):
+            batch, seq = x.shape
+            places = torch.arange(seq).unsqueeze(0).expand(batch, seq)
+            return self.e(x) + self.p(places)
+
+    x = torch.zeros(2, 5, dtype=torch.int64)
+    sizes = {"x": {0: "batch", 1: "seq"}}
+    made = gradus.torch.export(Net().eval(), (x,), dynamic_shapes=sizes)
+    assert made.report.check and made.report.check.runs == 1
+    (said,) = (of for of in made.report.conditions if "64" in of.text)
+    assert said.text.startswith("seq must be at most 64") and said.source[0].endswith("test_exports.py")
+    assert said.text.endswith("return self.e(x) + self.p(places)")
