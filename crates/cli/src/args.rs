@@ -1,5 +1,6 @@
 //! The arguments of the commands. Help, completions and manual pages are made from them.
 
+mod audit;
 mod cases;
 mod dims;
 mod edits;
@@ -18,6 +19,7 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use crate::output::{self, Verbosity};
 use names::{Named, any, command_names, shell, shells, subjects};
 
+pub(crate) use audit::AuditArgs;
 pub(crate) use cases::CasesArgs;
 pub(crate) use dims::{Dialect, Dim};
 pub(crate) use edits::{EditArgs, GeneralizeArgs, JoinArgs, SplitArgs};
@@ -98,6 +100,7 @@ pub(crate) enum Command {
     Show(Show),
     Diff(DiffArgs),
     Check(CheckArgs),
+    Audit(AuditArgs),
     Prove(ProveArgs),
     VerifyProof(VerifyProofArgs),
     Lint(LintArgs),
@@ -142,6 +145,7 @@ impl Args {
             Command::Show(show) => show.json,
             Command::Diff(diff) => diff.json,
             Command::Check(check) => check.json,
+            Command::Audit(audit) => audit.json,
             Command::Prove(prove) => prove.json,
             Command::VerifyProof(verify) => verify.json,
             Command::Lint(lint) => lint.json,

@@ -1,5 +1,6 @@
 //! The commands, a file each.
 
+mod audit;
 mod cases;
 mod check;
 mod compare;
@@ -62,6 +63,7 @@ pub(crate) fn run(args: &Args, runtime: FindRuntime) -> Result<(), Failure> {
         Command::Show(args) => show::show(args),
         Command::Diff(args) => diff::diff(args),
         Command::Check(args) => check::check(args, runtime),
+        Command::Audit(args) => audit::audit(args, runtime),
         Command::Prove(args) => prove::prove(args),
         Command::VerifyProof(args) => verify_proof::verify_proof(args),
         Command::Lint(args) => lint::lint(args),

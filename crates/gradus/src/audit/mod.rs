@@ -257,7 +257,7 @@ impl Row {
                 }
                 pairs => pairs?,
             };
-            for pair in &pairs {
+            for (index, pair) in pairs.iter().enumerate() {
                 let compared = match runner.compare(pair) {
                     Err(error) if error.kind() == Kind::Limit => return Err(error),
                     Err(error) => {
@@ -280,7 +280,7 @@ impl Row {
                         }
                         check.outputs = compared.outputs;
                         check.status = AuditStatus::Differs;
-                        let smallest = shrink::smallest(subject, self, runner, (base, pair))?;
+                        let smallest = shrink::smallest(subject, self, runner, (base, pair, index))?;
                         match runner.first_node(&smallest.pair)? {
                             Ok(first) => check.first = Some(first),
                             Err(reason) => check.hidden = Some(reason),

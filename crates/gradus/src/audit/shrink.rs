@@ -1,6 +1,7 @@
 //! The smallest pair that still differs.
 
 use std::ops::Range;
+use std::time::Duration;
 
 use gradus_core::convert::i64_of;
 use gradus_core::{DType, Limits, Number, Result, Tensor, Value};
@@ -9,6 +10,7 @@ use super::pairs::{Pair, Row};
 use super::run::Runner;
 use super::subject::{Base, Subject};
 use crate::check::NamedValues;
+use crate::check::plan::TimeBudget;
 
 /// A pair that differs, and how small it became.
 pub(super) struct Smallest {
@@ -22,15 +24,28 @@ pub(super) struct Smallest {
 /// Maximum number of pairs that are tried for fewer elements.
 const MAX_TRIES: usize = 60;
 
-/// Drops rows, and then sets elements equal, while a pair of the invariance differs.
+/// Maximum time after which no other pair is tried.
+const TIME: Duration = Duration::from_secs(10);
+
+/// Drops rows, and then sets elements equal, while a pair of the invariance differs and there is
+/// time. `index` is the number of the pair among those of its base.
 pub(super) fn smallest(
     subject: &Subject<'_>,
     row: &Row,
     runner: &Runner<'_>,
-    (base, pair): (&Base, &Pair),
+    (base, pair, index): (&Base, &Pair, usize),
 ) -> Result<Smallest> {
+    let time = TimeBudget::of(TIME);
     let differing = |base: &Base, rows: usize| -> Result<Option<Pair>> {
-        for pair in (row.pairs)(subject, base, rows)? {
+        let mut pairs = (row.pairs)(subject, base, rows)?;
+        if !row.has_other_inputs {
+            // Fewer rows have the same pairs.
+            pairs = pairs.into_iter().skip(index).take(1).collect();
+        }
+        for pair in pairs {
+            if time.is_over() {
+                break;
+            }
             if runner.differs(row, &pair)? {
                 return Ok(Some(pair));
             }

@@ -239,3 +239,60 @@ fn a_runtime_that_refuses_the_model_is_an_error() {
     assert_eq!(error.message(), "no such operator");
     std::fs::remove_dir_all(folder).unwrap();
 }
+
+/// Functions of elements of a row.
+const UNARY: &str = "Abs Acos Asin Atan Ceil Celu Cos Cosh Elu Erf Exp Floor Gelu HardSigmoid HardSwish LeakyRelu Log Mish \
+     Neg Reciprocal Relu Round Selu Sigmoid Sign Sin Sinh Softplus Softsign Softmax LogSoftmax Sqrt Tan Tanh \
+     ThresholdedRelu LpNormalization";
+
+/// Operators of two rows.
+const BINARY: &str = "Add Div Max Mean Min Mul Pow Sub Sum";
+
+/// Reductions of a row.
+const REDUCTIONS: &str = "L1 L2 LogSum LogSumExp Max Mean Min Prod Sum SumSquare";
+
+/// Other operators, with the sizes of their input and output besides the rows.
+const OTHERS: [(&str, &str, &str); 11] = [
+    ("300", "w = Expand(c, ws); y = MatMul(x, w)", "40"),
+    ("300", "w = Expand(c, ws); y = Gemm(x, w)", "40"),
+    ("30, 10", "y = Transpose(x, perm=[0, 2, 1])", "10, 30"),
+    ("5, 9, 9", "k = Expand(c, ks); y = Conv(x, k)", "7, 7, 7"),
+    ("7, 9, 9", "k = Expand(c, ks); y = ConvTranspose(x, k)", "5, 11, 11"),
+    ("5, 9, 9", "y = MaxPool(x, kernel_shape=[2, 2])", "5, 8, 8"),
+    ("5, 9, 9", "y = AveragePool(x, kernel_shape=[2, 2])", "5, 8, 8"),
+    ("5, 9, 9", "y = GlobalAveragePool(x)", "5, 1, 1"),
+    ("5, 9, 9", "y = MeanVarianceNormalization(x, axes=[1, 2, 3])", "5, 9, 9"),
+    ("60", "one = 1; y = CumSum(x, one)", "60"),
+    ("60", "s = Expand(c, line); y = LayerNormalization(x, s)", "60"),
+];
+
+#[test]
+fn gradus_keeps_all_in_models_of_one_operator() {
+    let constants = "c = 0.3; ws = [300, 40]; ks = [7, 5, 3, 3]; line = [60]; axes = [1]";
+    let model = |input: &str, node: &str, output: &str| {
+        format!("x: float32[batch, {input}]; {constants}; {node}; return y: float32[batch, {output}]")
+    };
+    let unary = UNARY.split_whitespace().map(|of| model("60", &format!("y = {of}(x)"), "60"));
+    let binary = BINARY.split_whitespace().map(|of| {
+        let two = format!("z: float32[batch, 60]; y = {of}(x, z)");
+        model("60", &two, "60")
+    });
+    let reductions =
+        REDUCTIONS.split_whitespace().map(|of| model("300", &format!("y = Reduce{of}(x, axes)"), "1"));
+    let others = OTHERS.iter().map(|(input, node, output)| model(input, node, output));
+    for (index, text) in unary.chain(binary).chain(reductions).chain(others).enumerate() {
+        let (folder, model) = saved(&format!("one-{index}"), &text);
+        let mut options = AuditOptions::default();
+        options.runs = 1;
+        let audit =
+            model.audit(&GradusRuntime::default(), &options).map_err(|error| format!("{text}: {error}"));
+        let audit = audit.unwrap();
+        let kept = |check: &InvarianceCheck| {
+            [AuditStatus::Holds, AuditStatus::NotApplicable].contains(&check.status)
+        };
+        assert!(audit.checks.iter().all(kept), "{text}: {audit:?}");
+        let compared = audit.checks.iter().filter(|check| check.pairs > 0).count();
+        assert_eq!((audit.batch.as_deref(), compared), (Some("batch"), 7), "{text}");
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+}
