@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import itertools
 import json
 import os
 import pickle
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Protocol
+from typing import IO, Any, ClassVar, Protocol, cast
 
 import numpy as np
 
@@ -241,21 +242,41 @@ class Paddle:
 
 
 class Elsewhere:
-    """A runtime in a process of its own for each run, with variables of the environment that are read when it starts."""
+    """A runtime in a process whose environment has variables that the library reads when it is loaded.
+
+    One process serves all runtimes of a name and an environment, as loading a library takes long.
+    """
+
+    _numbers: ClassVar[Iterator[int]] = itertools.count()
+    _workers: ClassVar[dict[tuple[str, ...], subprocess.Popen[bytes]]] = {}
 
     def __init__(self, name: str, environment: dict[str, str]) -> None:
         self._name, self._environment = name, environment
+        self._number = next(self._numbers)
 
     def run(self, model: str | os.PathLike[str], inputs: dict[str, Any], values: list[str]) -> list[Any]:
-        work = pickle.dumps((self._name, os.path.abspath(model), inputs, values))
-        command = [sys.executable, "-c", "from gradus import _runtimes; _runtimes.serve()"]
-        environment = {**os.environ, **self._environment, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-        done = subprocess.run(command, input=work, env=environment, capture_output=True, check=False)
-        if done.returncode:
-            said = done.stderr.decode(errors="replace").strip().splitlines() or ["it says nothing"]
-            raise UnsupportedError(f"the process ended with status {done.returncode}: {said[-1]}")
-        found: list[Any] = pickle.loads(done.stdout)
-        return found
+        work = (self._number, self._name, os.path.abspath(model), inputs, values)
+        worker = self._worker()
+        try:
+            pickle.dump(work, cast(IO[bytes], worker.stdin))
+            cast(IO[bytes], worker.stdin).flush()
+            found, refused = pickle.load(cast(IO[bytes], worker.stdout))
+        except (OSError, EOFError) as error:
+            raise UnsupportedError(f"the process of {self._name} ended with status {worker.wait()}") from error
+        if refused is not None:
+            raise UnsupportedError(refused)
+        return cast(list[Any], found)
+
+    def _worker(self) -> subprocess.Popen[bytes]:
+        key = (self._name, *(f"{name}={value}" for name, value in self._environment.items()))
+        known = self._workers.get(key)
+        if known is None or known.poll() is not None:
+            command = [sys.executable, "-c", "from gradus import _runtimes; _runtimes.serve()"]
+            path = os.pathsep.join(path for path in sys.path if path)
+            environment = {**os.environ, **self._environment, "PYTHONPATH": path}
+            known = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
+            self._workers[key] = known
+        return known
 
     def anew(self, threads: int | None, plain: bool, processor: str | None) -> Runtime:
         if threads is not None or plain or processor is not None:
@@ -267,14 +288,24 @@ class Elsewhere:
 
 
 def serve() -> None:
-    """Runs a model for `Elsewhere`: the work is on standard input, and the values go to standard output."""
-    name, model, inputs, values = pickle.load(sys.stdin.buffer)
-    output = os.dup(1)
-    # What the program prints is not part of the answer.
+    """Runs models for `Elsewhere` until standard input ends; another number is another runtime."""
+    answers = os.fdopen(os.dup(1), "wb")
+    # What a library prints is no part of an answer.
     os.dup2(2, 1)
-    found = find(name).run(model, inputs, values)
-    with os.fdopen(output, "wb") as answer:
-        pickle.dump(found, answer)
+    of, runtime = None, None
+    while True:
+        try:
+            number, name, model, inputs, values = pickle.load(sys.stdin.buffer)
+        except EOFError:
+            return
+        try:
+            if runtime is None or of != number:
+                of, runtime = number, find(name)
+            answer = runtime.run(model, inputs, values), None
+        except Exception as error:
+            answer = None, str(error) or type(error).__name__
+        pickle.dump(answer, answers)
+        answers.flush()
 
 
 def _no_processor(processor: str | None, runtime: Runtime) -> None:
