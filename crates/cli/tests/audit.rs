@@ -57,7 +57,7 @@ fn planted_dependences_are_found_and_named() {
     };
     let model = path("model", MODEL);
     let audited = |program: &str, code| {
-        broken(&["audit", &model, "--with", program, "--rows", "3", "--runs", "2"], code)
+        broken(&["audit", &model, "--with", program, "--rows", "3", "--runs", "1"], code)
     };
     assert_eq!(audited(&in_shell(RUN), 0), []);
     let differs = |name: &str| vec![(name.to_owned(), "differs".to_owned())];
@@ -124,7 +124,10 @@ chunks: inputs named "past" and outputs named "present" must be equally many: th
 fn gradus_keeps_all_invariances_of_the_examples() {
     for model in ["embedding", "function", "heads", "loop", "positions", "range", "baked"] {
         let path = format!("examples/{model}.onnx");
-        assert_eq!(broken(&["audit", &path, "--with", "gradus", "--runs", "2"], 0), [], "{model}");
+        // The positions of a sequence are elements of its rows.
+        let inherent = [("place".to_owned(), "inherent".to_owned())];
+        let wanted = if model == "positions" { &inherent[..] } else { &[] };
+        assert_eq!(broken(&["audit", &path, "--with", "gradus", "--runs", "2"], 0), wanted, "{model}");
     }
 }
 

@@ -449,6 +449,7 @@ fn json<'a>(args: &args::CheckArgs, check: &'a Check, same: bool) -> CheckJson<'
     }
 }
 
+/// The comparison of an output, as JSON has it.
 pub(super) fn output_json(output: &OutputCheck) -> OutputJson<'_> {
     OutputJson {
         name: &output.name,

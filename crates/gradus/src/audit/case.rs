@@ -33,6 +33,7 @@ pub struct DifferingPair {
 }
 
 impl DifferingPair {
+    /// The smallest pair, with the outputs of both runs.
     pub(super) fn new(
         subject: &Subject<'_>,
         runner: &Runner<'_>,

@@ -83,6 +83,7 @@ pub(super) const TABLE: &[Row] = &[
 ];
 
 impl Side {
+    /// The usual run, of which all is compared.
     pub(super) fn new(what: impl Into<String>, inputs: NamedValues) -> Side {
         Side {
             what: what.into(),

@@ -40,6 +40,11 @@ pub(super) struct Base {
 }
 
 impl<'a> Subject<'a> {
+    /// The model, with the dimension that counts its rows.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] if the options name a dimension that inputs lack; [`Kind::Unsupported`] if
+    /// the model is in no file.
     pub(super) fn new(
         model: &'a Model,
         runtime: &'a dyn Runtime,
@@ -64,6 +69,7 @@ impl<'a> Subject<'a> {
         Ok(subject)
     }
 
+    /// The limits of the model.
     pub(super) fn limits(&self) -> Limits {
         self.model.limits()
     }
