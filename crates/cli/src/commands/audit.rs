@@ -181,10 +181,8 @@ fn notes(check: &InvarianceCheck, folder: Option<&Path>) -> Vec<String> {
     lines.extend(check.hidden.as_ref().map(|why| format!("the first node is not known: {why}")));
     lines.extend(check.pair.as_ref().map(text_of_pair));
     lines.extend(saved(folder, check).map(|folder| format!("saved the pair in {}", folder.display())));
-    if check.pairs > 0 {
-        let uncompared = check.uncompared.iter();
-        lines.extend(uncompared.map(|(name, why)| format!("output {name} is not compared: {why}")));
-    }
+    let uncompared = check.uncompared.iter();
+    lines.extend(uncompared.map(|(name, why)| format!("output {name} is not compared: {why}")));
     lines
 }
 

@@ -14,9 +14,9 @@ use gradus_core::{Error, Kind, Result};
 use gradus_engine::infer::Sizes;
 
 pub use case::DifferingPair;
-use pairs::{Row, TABLE};
-use run::Runner;
-use subject::Subject;
+use pairs::{Pair, Row, TABLE};
+use run::{Cause, ComparedPair, Runner};
+use subject::{Base, Subject};
 
 use crate::check::{OutputCheck, Runtime};
 use crate::model::Model;
@@ -226,14 +226,40 @@ impl Model {
     }
 }
 
+impl InvarianceCheck {
+    /// Records the outputs of a pair that differs; the others that differ do so by the model.
+    fn differs(&mut self, compared: ComparedPair, is_own: impl Fn(&str) -> bool) {
+        self.status = AuditStatus::Differs;
+        for output in compared.outputs {
+            if output.is_same() || is_own(&output.name) {
+                self.outputs.push(output);
+            } else {
+                self.uncompared.push((output.name, "its exact results differ too".to_owned()));
+            }
+        }
+    }
+
+    /// Finds the smallest pair, and the first node that differs in it.
+    fn find_smallest(
+        &mut self,
+        subject: &Subject<'_>,
+        row: &Row,
+        runner: &Runner<'_>,
+        found: (&Base, &Pair, usize),
+    ) -> Result<()> {
+        let smallest = shrink::smallest(subject, row, runner, found)?;
+        match runner.first_node(&smallest.pair)? {
+            Ok(first) => self.first = Some(first),
+            Err(reason) => self.hidden = Some(reason),
+        }
+        self.pair = Some(DifferingPair::new(subject, runner, smallest)?);
+        Ok(())
+    }
+}
+
 impl Row {
     /// Compares pairs until one differs that the exact results do not explain.
-    fn check(
-        &self,
-        subject: &Subject<'_>,
-        runner: &Runner<'_>,
-        bases: &[subject::Base],
-    ) -> Result<InvarianceCheck> {
+    fn check(&self, subject: &Subject<'_>, runner: &Runner<'_>, bases: &[Base]) -> Result<InvarianceCheck> {
         let mut check = InvarianceCheck {
             invariance: self.invariance,
             status: AuditStatus::Holds,
@@ -266,56 +292,52 @@ impl Row {
                     }
                     Ok(compared) => compared,
                 };
-                check.pairs += 1;
                 check.uncompared.clone_from(&compared.uncompared);
+                if compared.outputs.is_empty() {
+                    continue;
+                }
+                check.pairs += 1;
                 if compared.is_same() {
                     continue;
                 }
-                let cause = runner.cause(self, pair)?;
-                match cause {
-                    run::Cause::Pair | run::Cause::Unproved(_) => {
-                        if let run::Cause::Unproved(error) = cause {
-                            let reason = format!("the exact results are not known: {error}");
-                            settle(&mut check, AuditStatus::Differs, reason);
-                        }
-                        check.outputs = compared.outputs;
-                        check.status = AuditStatus::Differs;
-                        let smallest = shrink::smallest(subject, self, runner, (base, pair, index))?;
-                        match runner.first_node(&smallest.pair)? {
-                            Ok(first) => check.first = Some(first),
-                            Err(reason) => check.hidden = Some(reason),
-                        }
-                        check.pair = Some(DifferingPair::new(subject, runner, smallest)?);
+                let (status, reason) = match runner.cause(self, pair, &compared)? {
+                    Cause::Pair(own) => {
+                        check.differs(compared, |name| own.iter().any(|of| of == name));
+                        check.find_smallest(subject, self, runner, (base, pair, index))?;
                         return Ok(check);
                     }
-                    run::Cause::Exact => {
+                    Cause::Unproved(error) => {
+                        check.reason = Some(format!("the exact results are not known: {error}"));
+                        check.differs(compared, |_| true);
+                        check.find_smallest(subject, self, runner, (base, pair, index))?;
+                        return Ok(check);
+                    }
+                    Cause::Exact => {
                         let differing = compared.outputs.iter().filter(|output| !output.is_same());
                         let names: Vec<_> = differing.map(|output| &*output.name).collect();
                         let names = names.join(", ");
-                        let reason = format!(
-                            "the exact results of {names} differ too: the model itself depends on it"
-                        );
-                        settle(&mut check, AuditStatus::Inherent, reason);
+                        let depends = "differ too: the model itself depends on it";
+                        (AuditStatus::Inherent, format!("the exact results of {names} {depends}"))
                     }
-                    run::Cause::Unsteady => {
-                        let reason = "the same run differs when it is repeated";
-                        settle(&mut check, AuditStatus::Unsteady, reason.to_owned());
+                    Cause::Unsteady => {
+                        (AuditStatus::Unsteady, "the same run differs when it is repeated".to_owned())
                     }
-                    run::Cause::Session => {
+                    Cause::Session => {
                         let reason = "fresh sessions agree; earlier runs of the session change it";
-                        settle(&mut check, AuditStatus::Unsteady, reason.to_owned());
+                        (AuditStatus::Unsteady, reason.to_owned())
                     }
-                }
+                };
+                settle(&mut check, status, reason);
             }
         }
         if check.pairs == 0 {
             match refused {
                 Some(error) => settle(&mut check, AuditStatus::Refused, error.to_string()),
-                None => settle(
-                    &mut check,
-                    AuditStatus::NotApplicable,
-                    "the sizes of the inputs leave nothing to compare".to_owned(),
-                ),
+                None => {
+                    let what = if check.uncompared.is_empty() { "sizes of the inputs" } else { "outputs" };
+                    let reason = format!("the {what} leave nothing to compare");
+                    settle(&mut check, AuditStatus::NotApplicable, reason);
+                }
             }
         }
         Ok(check)

@@ -28,6 +28,7 @@ pub(super) struct ComparedPair {
 }
 
 impl ComparedPair {
+    /// Returns true if no output differs.
     pub(super) fn is_same(&self) -> bool {
         self.outputs.iter().all(OutputCheck::is_same)
     }
@@ -36,8 +37,8 @@ impl ComparedPair {
 /// The cause of a difference.
 #[derive(Debug)]
 pub(super) enum Cause {
-    /// The runtime, by the difference of the pair.
-    Pair,
+    /// The runtime, by the difference of the pair: the outputs whose exact results agree.
+    Pair(Vec<String>),
     /// The runtime or the model, as exact results are not known.
     Unproved(Error),
     /// The model: exact results differ as well.
@@ -49,6 +50,10 @@ pub(super) enum Cause {
 }
 
 impl<'a> Runner<'a> {
+    /// Runs of a model in its runtime and in Gradus.
+    ///
+    /// # Errors
+    /// As [`Runtime::anew`].
     pub(super) fn new(subject: &'a Subject<'a>) -> Result<Runner<'a>> {
         let usual = GradusRuntime::new(subject.limits());
         let mut settings = RuntimeSettings { threads: Some(1), ..RuntimeSettings::default() };
@@ -143,9 +148,11 @@ impl<'a> Runner<'a> {
     }
 
     /// The cause of the difference of a pair.
-    pub(super) fn cause(&self, row: &Row, pair: &Pair) -> Result<Cause> {
+    pub(super) fn cause(&self, row: &Row, pair: &Pair, compared: &ComparedPair) -> Result<Cause> {
+        let differing = compared.outputs.iter().filter(|output| !output.is_same());
+        let differing = || differing.clone().map(|output| output.name.clone()).collect();
         if row.invariance == Invariance::Runs {
-            return Ok(Cause::Pair);
+            return Ok(Cause::Pair(differing()));
         }
         // Threads, and what else settings change, may make a steady run unsteady.
         let repeated: &[&Side] =
@@ -156,17 +163,16 @@ impl<'a> Runner<'a> {
             }
         }
         if !row.has_other_inputs {
-            return Ok(Cause::Pair);
+            return Ok(Cause::Pair(differing()));
         }
         let fresh = |side: &Side| Side { fresh: true, ..side.clone() };
         let anew = Pair { first: fresh(&pair.first), second: fresh(&pair.second), ..pair.clone() };
         if self.subject.runtime.has_sessions() && self.compare(&anew).is_ok_and(|all| all.is_same()) {
             return Ok(Cause::Session);
         }
-        let compared = self.compare(pair)?;
-        Ok(match self.is_inherent(pair, &compared) {
-            Ok(true) => Cause::Exact,
-            Ok(false) => Cause::Pair,
+        Ok(match self.own_differences(pair, compared) {
+            Ok(own) if own.is_empty() => Cause::Exact,
+            Ok(own) => Cause::Pair(own),
             Err(error) if error.kind() == Kind::Limit => return Err(error),
             Err(error) => Cause::Unproved(error),
         })
@@ -189,25 +195,26 @@ impl<'a> Runner<'a> {
         if compared.is_same() || !row.has_other_inputs {
             return Ok(!compared.is_same());
         }
-        match self.is_inherent(pair, &compared) {
+        match self.own_differences(pair, &compared) {
             Err(error) if error.kind() == Kind::Limit => Err(error),
-            is_inherent => Ok(!is_inherent.unwrap_or(false)),
+            own => Ok(own.map_or(true, |own| !own.is_empty())),
         }
     }
 
-    /// Returns true if the exact results of all outputs that differ do so too.
-    fn is_inherent(&self, pair: &Pair, compared: &ComparedPair) -> Result<bool> {
-        let outputs = self.subject.outputs();
-        let differs =
-            |(_, name): &(ValueId, &str)| compared.outputs.iter().any(|of| of.name == *name && !of.is_same());
-        let differing: Vec<_> = outputs.into_iter().filter(differs).collect();
+    /// The outputs that differ and whose exact results agree.
+    fn own_differences(&self, pair: &Pair, compared: &ComparedPair) -> Result<Vec<String>> {
+        let mut outputs = self.subject.outputs();
+        outputs.retain(|(_, name)| compared.outputs.iter().any(|of| of.name == *name && !of.is_same()));
+        let mut own = Vec::new();
         for exact in &self.exact {
-            let exact = self.compare_exactly(&**exact, pair, &differing)?;
-            if exact.outputs.iter().any(OutputCheck::is_same) {
-                return Ok(false);
+            let exact = self.compare_exactly(&**exact, pair, &outputs)?;
+            own.extend(exact.outputs.into_iter().filter(OutputCheck::is_same).map(|output| output.name));
+            outputs.retain(|(_, name)| own.iter().all(|known| known != name));
+            if outputs.is_empty() {
+                break;
             }
         }
-        Ok(true)
+        Ok(own)
     }
 
     /// Compares the exact results of a pair.

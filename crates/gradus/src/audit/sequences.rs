@@ -114,10 +114,13 @@ impl Past {
         let has = |word: &'static str| move |(_, name): &(ValueId, &str)| name.to_lowercase().contains(word);
         let inputs: Vec<_> = subject.inputs().filter(has("past")).filter(|of| !has("mask")(of)).collect();
         let outputs: Vec<_> = subject.outputs().into_iter().filter(has("present")).collect();
-        if inputs.is_empty() || inputs.len() != outputs.len() {
-            let found = format!("{} and {}", inputs.len(), outputs.len());
+        if inputs.is_empty() {
+            return Err(inapplicable("no input has \"past\" in its name"));
+        }
+        if inputs.len() != outputs.len() {
+            let (inputs, outputs) = (inputs.len(), outputs.len());
             return Err(inapplicable(format!(
-                "inputs named \"past\" and outputs named \"present\" must be equally many: there are {found}"
+                "{inputs} inputs have \"past\" in their names, and {outputs} outputs \"present\""
             )));
         }
         let grown = subject.dims(inputs[0].0).iter().zip(subject.dims(outputs[0].0)).find(|(a, b)| a != b);

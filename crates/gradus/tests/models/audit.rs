@@ -206,6 +206,31 @@ fn what_the_model_itself_depends_on_is_no_fault() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
+/// Of two outputs that differ, one does so by the model and one by the runtime; and a model all of
+/// whose outputs lack rows shows nothing.
+#[test]
+fn outputs_are_told_apart() {
+    let text = "x: float32[batch, 3]; axes = [0]; m = ReduceMean(x, axes); z = Sub(x, m); y = Abs(x); \
+        return y: float32[batch, 3]; return z: float32[batch, 3]";
+    let (folder, model) = saved("apart", text);
+    let audit = model.audit(&Faulty::new(Fault::Of(Invariance::Rows)), &options(1)).unwrap();
+    let rows = check(&audit, Invariance::Rows);
+    let names: Vec<_> = rows.outputs.iter().map(|output| &*output.name).collect();
+    assert_eq!((rows.status, &names[..]), (AuditStatus::Differs, &["y"][..]));
+    assert_eq!(rows.uncompared, [("z".to_owned(), "its exact results differ too".to_owned())]);
+    std::fs::remove_dir_all(folder).unwrap();
+
+    let text = "x: float32[batch, 3]; axes = [0, 1]; m = ReduceMean(x, axes); return m: float32[1, 1]";
+    let (folder, model) = saved("no-rows", text);
+    let mut named = options(1);
+    named.batch = Some("batch".to_owned());
+    let audit = model.audit(&GradusRuntime::default(), &named).unwrap();
+    let rows = check(&audit, Invariance::Rows);
+    assert_eq!((rows.status, rows.pairs, rows.uncompared.len()), (AuditStatus::NotApplicable, 0, 1));
+    assert!(rows.reason.as_ref().unwrap().contains("the outputs leave nothing to compare"), "{rows:?}");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
 #[test]
 fn what_does_not_apply_has_a_reason() {
     let (folder, model) = saved("fixed", "x: float32[1, 3]; y = Abs(x); return y: float32[1, 3]");
@@ -213,7 +238,7 @@ fn what_does_not_apply_has_a_reason() {
     let reason = |of| check(&audit, of).reason.clone().unwrap();
     assert!(reason(Invariance::Batch).contains("--dynamic x=batch,3 -o OUT"), "{audit:?}");
     assert!(reason(Invariance::Padding).contains("--mask"));
-    assert!(reason(Invariance::Chunks).contains("there are 0 and 0"));
+    assert!(reason(Invariance::Chunks).contains("no input has \"past\""));
     assert!(reason(Invariance::Optimization).contains("Gradus has no optimizations"));
     assert_eq!(check(&audit, Invariance::Threads).status, AuditStatus::Holds);
     let mut named = options(1);
