@@ -1,5 +1,6 @@
 //! The arguments of the commands. Help, completions and manual pages are made from them.
 
+mod audit;
 mod cases;
 mod dims;
 mod edits;
@@ -19,6 +20,7 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use crate::output::{self, Verbosity};
 use names::{Named, any, command_names, shell, shells, subjects};
 
+pub(crate) use audit::AuditArgs;
 pub(crate) use cases::CasesArgs;
 pub(crate) use dims::{Dialect, Dim};
 pub(crate) use edits::{EditArgs, GeneralizeArgs, JoinArgs, SplitArgs};
@@ -104,6 +106,7 @@ pub(crate) enum Command {
     Show(Show),
     Diff(DiffArgs),
     Check(CheckArgs),
+    Audit(AuditArgs),
     Prove(ProveArgs),
     VerifyProof(VerifyProofArgs),
     Lint(LintArgs),

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{folder, gradus, misused, prints, save_chain};
+use common::{folder, gradus, in_shell, misused, prints, save_chain};
 use gradus::graph::DeclaredDim;
 use snapbox::str;
 
@@ -97,14 +97,6 @@ error: examples/positions.onnx: cannot compare: number of outputs of the second 
 
 "#]],
     );
-}
-
-/// A command line that runs a model in this command, behind a line of a shell that has its paths.
-fn in_shell(line: &str) -> String {
-    format!(
-        "cmd:sh -c '{line}' '{}' {{model}} {{inputs}} {{outputs}} {{values}}",
-        snapbox::cmd::cargo_bin!("gradus").display()
-    )
 }
 
 #[test]

@@ -53,7 +53,7 @@ fn outputs_of_any_name_are_written() {
     let printed = gradus(&words).assert().success().get_output().stdout.clone();
     let printed = String::from_utf8(printed).unwrap();
     let files: Vec<_> = std::fs::read_dir(&out).unwrap().map(|file| file.unwrap().file_name()).collect();
-    assert_eq!(files.len(), 6, "{files:?} {printed}");
+    assert_eq!(files.len(), 7, "{files:?} {printed}");
     assert!(files.iter().all(|file| file.len() <= 255));
     std::fs::remove_dir_all(folder).unwrap();
 }

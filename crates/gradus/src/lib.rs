@@ -41,6 +41,7 @@
 //! | fold | [`Model::fold`], [`mod@fold`] |
 //! | convert | [`Model::convert`], [`conversion`] |
 //! | compare | [`Model::check`] and [`Model::check_in`] ([`check`]), [`diff`], [`portability`] |
+//! | find what changes the bits of a runtime | [`Model::audit`] ([`audit`]) |
 //! | make test cases of an operator | [`cases`] |
 //! | find what is wrong or unwise | [`Model::lint`], [`lint`] |
 //! | tell costs | [`Model::cost`], [`cost`] |
@@ -60,7 +61,7 @@
 //! |---|---|
 //! | `run` | `Model::compile` and `Model::run`, `gpu`, and fills with wide vectors |
 //! | `write` | `Model::save`, `Model::to_onnx`, `edit` |
-//! | `convert` | `write`, `conversion` and `portability`; with `run`, `cases`, `check` and `prove` |
+//! | `convert` | `write`, `conversion` and `portability`; with `run`, `audit`, `cases`, `check` and `prove` |
 //! | `fold` | `fold`, `lint`, with `run` and `convert` |
 //! | `paddle` | programs of Paddle, and its operators |
 //!
@@ -88,6 +89,8 @@
     allow(dead_code, unused_imports, reason = "parts that the build leaves out use them")
 )]
 
+#[cfg(all(feature = "run", feature = "convert"))]
+pub mod audit;
 #[cfg(all(feature = "run", feature = "convert"))]
 pub mod cases;
 #[cfg(all(feature = "run", feature = "convert"))]
@@ -158,7 +161,8 @@ pub use gradus_gpu as gpu;
 #[doc(hidden)]
 pub use gradus_kernels::prepared::Kernel;
 pub use gradus_kernels::{
-    Destination, Fill, Level, Options as FillOptions, Stores, Sums, stay_alone, tensor as filled,
+    Destination, Fill, Level, Options as FillOptions, Stores, Sums, hold_level, stay_alone, tensor as filled,
+    with_threads,
 };
 #[cfg(any(feature = "run", feature = "convert"))]
 pub use gradus_kernels::{Each, Form, Write, Writer, fill, fill_codes, fill_codes_within, fill_with};

@@ -24,9 +24,9 @@ use vectors as build;
 
 pub use build::{Fill, tensor, widest};
 pub use functions::{Call, Float, Function, power};
-pub use options::{Level, Options, Stores};
+pub use options::{Level, Options, Stores, hold_level};
 pub use sums::{Accumulator, Destination, Sums};
-pub use threads::{share, share_map, stay_alone, threads};
+pub use threads::{share, share_map, stay_alone, threads, with_threads};
 #[cfg(feature = "vectors")]
 pub use vectors::{
     Each, Form, Write, Writer, fill, fill_codes, fill_codes_within, fill_with, multiply_with, prepared,

@@ -1,5 +1,7 @@
 //! How a fill is done. Nothing here changes a bit of what is written.
 
+use std::sync::atomic::{AtomicU8, Ordering};
+
 use crate::threads::{is_alone, threads};
 
 /// A set of instructions.
@@ -15,6 +17,46 @@ pub enum Level {
     Avx2,
     /// 512 bits on x86-64.
     Avx512,
+}
+
+/// All levels, those of fewer bits first.
+pub(crate) const LEVELS: [Level; 4] = [Level::Portable, Level::Neon, Level::Avx2, Level::Avx512];
+
+impl Level {
+    /// The name: `portable`, `neon`, `avx2`, `avx512`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Level::Portable => "portable",
+            Level::Neon => "neon",
+            Level::Avx2 => "avx2",
+            Level::Avx512 => "avx512",
+        }
+    }
+}
+
+/// The number of the level that the process is held to, from 1 on; 0 for none.
+static HELD: AtomicU8 = AtomicU8::new(0);
+
+/// Makes this process use a level from now on where options name none, or with `None` the widest.
+///
+/// ```
+/// use gradus_kernels::{Level, hold_level};
+/// hold_level(Some(Level::Portable));
+/// hold_level(None);
+/// ```
+pub fn hold_level(level: Option<Level>) {
+    let number = level.map_or(0, |level| match level {
+        Level::Portable => 1,
+        Level::Neon => 2,
+        Level::Avx2 => 3,
+        Level::Avx512 => 4,
+    });
+    HELD.store(number, Ordering::Relaxed);
+}
+
+/// The level that the process is held to.
+pub(crate) fn held_level() -> Option<Level> {
+    usize::from(HELD.load(Ordering::Relaxed)).checked_sub(1).map(|index| LEVELS[index])
 }
 
 /// How elements go to memory.

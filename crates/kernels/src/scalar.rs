@@ -55,6 +55,11 @@ pub(crate) mod pool {
     }
 
     /// Calls a function.
+    pub(crate) fn with<R>(_: usize, work: impl FnOnce() -> R) -> gradus_core::Result<R> {
+        Ok(work())
+    }
+
+    /// Calls a function.
     pub(crate) fn run(_: usize, work: &(dyn Fn() + Sync)) {
         work();
     }

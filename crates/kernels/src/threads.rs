@@ -3,6 +3,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use gradus_core::Result;
+
 use crate::build::pool;
 use crate::options::Options;
 
@@ -23,6 +25,19 @@ pub(crate) fn is_alone() -> bool {
 /// threads that the process before it may have started.
 pub fn stay_alone() {
     ALONE.store(true, Ordering::Relaxed);
+}
+
+/// Calls a function that shares its work among this many threads, whatever the processor has.
+///
+/// ```
+/// assert_eq!(gradus_kernels::with_threads(3, gradus_kernels::threads)?, 3);
+/// # Ok::<(), gradus_core::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Kind::Limit`](gradus_core::Kind::Limit) if the system has no more threads.
+pub fn with_threads<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> Result<R> {
+    pool::with(threads, work)
 }
 
 /// Calls a function with each item, on as many threads as the options say. The calling thread is one

@@ -6,6 +6,7 @@
 #![allow(clippy::single_match_else, reason = "both arms are of one weight")]
 
 mod arrow;
+mod audit;
 mod cases;
 mod compare;
 mod contract;
@@ -39,6 +40,8 @@ use pyo3::pymodule;
 mod _native {
     use pyo3::prelude::*;
 
+    #[pymodule_export]
+    use super::audit::_audit;
     #[pymodule_export]
     use super::cases::_cases;
     #[pymodule_export]

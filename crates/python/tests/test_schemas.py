@@ -43,6 +43,7 @@ def check(line, name):
         ("check examples/positions.onnx examples/positions.onnx", ["check"]),
         ("check examples/heads.onnx examples/heads.onnx --dim batch=2 --runs 1", ["check"]),
         ("check examples/positions.onnx --with onnxruntime --runs 2", ["check_with"]),
+        ("audit examples/positions.onnx --with gradus,onnxruntime --runs 1", ["audit"]),
         ("prove examples/heads.onnx examples/heads.onnx", ["prove"]),
         ("lint examples/baked.onnx examples/heads.onnx", ["lint", "lint", "counts"]),
         ("lint --rules", ["lint_rules"]),

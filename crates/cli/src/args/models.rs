@@ -236,15 +236,19 @@ pub(crate) struct ReportArgs {
     pub(crate) limits: LimitArgs,
 }
 
-/// The names of programs, or one command line.
+/// The names of programs that `check` knows, or one command line.
 fn programs(text: &str) -> Result<Vec<String>, String> {
-    const KNOWN: [&str; 3] = ["onnxruntime", "openvino", "paddle"];
+    programs_of(text, &["onnxruntime", "openvino", "paddle"])
+}
+
+/// The names of some of these programs, or one command line.
+pub(super) fn programs_of(text: &str, known: &[&str]) -> Result<Vec<String>, String> {
     if text.starts_with(CommandRuntime::PREFIX) {
         return Ok(vec![text.to_owned()]);
     }
     let names: Vec<_> = text.split(',').map(str::to_owned).collect();
-    match names.iter().find(|name| !KNOWN.contains(&name.as_str())) {
-        Some(name) => Err(Error::unknown("program", name, KNOWN).to_string()),
+    match names.iter().find(|name| !known.contains(&name.as_str())) {
+        Some(name) => Err(Error::unknown("program", name, known.iter().copied()).to_string()),
         None => Ok(names),
     }
 }

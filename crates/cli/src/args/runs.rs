@@ -36,8 +36,8 @@ pub(crate) struct RunArgs {
     #[arg(short, long, value_name = "DIR|FILE.npz")]
     pub(crate) out: Option<PathBuf>,
 
-    /// Save each value of the main graph as NAME.npy in this folder, in addition to what is
-    /// printed.
+    /// Save each value of the main graph, inputs among them, as NAME.npy in this folder, in addition
+    /// to what is printed.
     #[arg(long, value_name = "DIR", conflicts_with = "outputs")]
     pub(crate) save_all: Option<PathBuf>,
 

@@ -4,13 +4,13 @@ use std::path::Path;
 use std::time::Duration;
 
 use gradus::check::{
-    Check, CheckOptions, CommandRuntime, ErrorPattern, FailingCase, NodeCheck, NodeLabel, OutputCheck,
-    RuntimeCheck, SavedCase, Verdict,
+    Check, CheckOptions, CommandRuntime, ErrorPattern, FailingCase, GradusRuntime, NodeCheck, NodeLabel,
+    OutputCheck, Runtime, RuntimeCheck, SavedCase, Verdict,
 };
 use gradus::conversion::Converted;
 use gradus::convert::u64_of;
 use gradus::graph::Type;
-use gradus::{DType, Error, Kind, Model};
+use gradus::{DType, Error, Kind, Limits, Model};
 use serde::Serialize;
 
 use super::given;
@@ -35,7 +35,7 @@ struct CheckJson<'a> {
 }
 
 #[derive(Serialize)]
-struct OutputJson<'a> {
+pub(super) struct OutputJson<'a> {
     name: &'a str,
     elements: u64,
     differing: u64,
@@ -183,10 +183,7 @@ fn compare_in(args: &args::CheckArgs, runtime: FindRuntime) -> Result<bool, Fail
     let before = given::set_in_runtime(&before, &after, &args.shapes.inputs, &mut options.sizes.inputs)?;
     let mut checks: Vec<(_, _, Option<SavedCase>)> = Vec::with_capacity(args.with.len());
     for name in args.with.iter().flatten() {
-        let runtime = match name.strip_prefix(CommandRuntime::PREFIX) {
-            Some(command) => Box::new(CommandRuntime::new(command, args.limits.limits())?),
-            None => runtime(name)?,
-        };
+        let runtime = runtime_of(name, runtime, args.limits.limits())?;
         let check = before.check_in(&after, &*runtime, &options);
         let check = check.map_err(|error| error.in_file(args.before.display()))?;
         let saved = match (&args.save_case, &check.first_beyond) {
@@ -224,6 +221,15 @@ fn compare_in(args: &args::CheckArgs, runtime: FindRuntime) -> Result<bool, Fail
         output::print_line(&texts.collect::<Vec<_>>().join("\n\n"))?;
     }
     Ok(same)
+}
+
+/// The program of a name, or of a command line.
+pub(super) fn runtime_of(name: &str, find: FindRuntime, limits: Limits) -> Result<Box<dyn Runtime>, Error> {
+    Ok(match name.strip_prefix(CommandRuntime::PREFIX) {
+        Some(command) => Box::new(CommandRuntime::new(command, limits)?),
+        None if name == GradusRuntime::NAME => Box::new(GradusRuntime::new(limits)),
+        None => find(name)?,
+    })
 }
 
 /// The largest difference of a conversion that is not exact, as a part of the largest magnitude:
@@ -314,13 +320,28 @@ const OUTPUTS: [&str; 6] = ["output", "elements", "differ", "largest", "relative
 
 /// A row of a table of outputs or nodes.
 fn row(name: &str, output: &OutputCheck) -> [String; 6] {
-    let (largest, relative) = match output.ulps {
-        0 => (String::new(), String::new()),
-        u64::MAX => ("no distance".to_owned(), String::new()),
-        ulps => (format!("{ulps} ulp"), format!("{:.1e}", output.relative)),
+    let relative = match output.ulps {
+        0 | u64::MAX => String::new(),
+        _ => format!("{:.1e}", output.relative),
     };
     let name = output::escaped(name).into_owned();
-    [name, output.elements.to_string(), output.differing.to_string(), largest, relative, first(output)]
+    [
+        name,
+        output.elements.to_string(),
+        output.differing.to_string(),
+        largest(output),
+        relative,
+        first(output),
+    ]
+}
+
+/// The largest difference in words.
+pub(super) fn largest(output: &OutputCheck) -> String {
+    match output.ulps {
+        0 => String::new(),
+        u64::MAX => "no distance".to_owned(),
+        ulps => format!("{ulps} ulp"),
+    }
 }
 
 /// Nodes that are listed, if not all are.
@@ -428,7 +449,8 @@ fn json<'a>(args: &args::CheckArgs, check: &'a Check, same: bool) -> CheckJson<'
     }
 }
 
-fn output_json(output: &OutputCheck) -> OutputJson<'_> {
+/// The comparison of an output, as JSON has it.
+pub(super) fn output_json(output: &OutputCheck) -> OutputJson<'_> {
     OutputJson {
         name: &output.name,
         elements: output.elements,

@@ -1,5 +1,6 @@
 //! The commands, a file each.
 
+mod audit;
 mod cases;
 mod check;
 mod compare;
@@ -49,7 +50,13 @@ use crate::output;
 /// Does what was typed.
 pub(crate) fn run(args: &Args, host: Host) -> Result<(), Failure> {
     match &args.command {
-        Command::Graph(_) | Command::Help(_) | Command::Completions(_) | Command::Man(_) if args.json => {
+        Command::Graph(_)
+        | Command::Mcp(_)
+        | Command::Help(_)
+        | Command::Completions(_)
+        | Command::Man(_)
+            if args.json =>
+        {
             let message = "cannot print JSON: the command prints text, expected one that reports results";
             Err(Error::new(Kind::Usage, message).into())
         }
@@ -67,6 +74,7 @@ pub(crate) fn run(args: &Args, host: Host) -> Result<(), Failure> {
         Command::Show(args) => show::show(args),
         Command::Diff(args) => diff::diff(args),
         Command::Check(args) => check::check(args, host.runtime),
+        Command::Audit(args) => audit::audit(args, host.runtime),
         Command::Prove(args) => prove::prove(args),
         Command::VerifyProof(args) => verify_proof::verify_proof(args),
         Command::Lint(args) => lint::lint(args),

@@ -47,7 +47,8 @@ pub(crate) fn run(args: &args::RunArgs) -> Result<(), Failure> {
     })?;
     let mut outputs: Vec<_> = outputs.into_iter().collect();
     name_apart(&mut outputs);
-    let kept = args.save_all.as_ref().map(|folder| save_all(&model, folder, &outputs)).transpose()?;
+    let kept =
+        args.save_all.as_ref().map(|folder| save_all(&model, folder, &inputs, &outputs)).transpose()?;
     if args.save_all.is_some() {
         outputs.truncate(model.graph().outputs().len());
     }
@@ -136,7 +137,19 @@ impl SavedValues {
     }
 }
 
-fn save_all(model: &Model, folder: &Path, values: &[(Arc<str>, Value)]) -> Result<SavedValues> {
+/// Saves the inputs of a run, in the order of the model, and the values that it computed.
+fn save_all(
+    model: &Model,
+    folder: &Path,
+    inputs: &HashMap<String, Value>,
+    computed: &[(Arc<str>, Value)],
+) -> Result<SavedValues> {
+    let graph = model.graph();
+    let names = graph.inputs().iter().map(|&id| &graph.value(id).name);
+    // An input that is an output too is among these.
+    let others = names.filter(|name| computed.iter().all(|(of, _)| of != *name));
+    let inputs = others.filter_map(|name| Some((name.clone(), inputs.get(&**name)?.clone())));
+    let values: Vec<_> = inputs.chain(computed.iter().cloned()).collect();
     let (tensors, others): (Vec<_>, Vec<_>) = values
         .iter()
         .partition(|(_, value)| matches!(value, Value::Tensor(tensor) if tensor.dtype() != DType::String));

@@ -38,6 +38,15 @@ pub fn folder(name: &str) -> PathBuf {
     folder
 }
 
+/// A command line that runs a model in this command, behind a line of a shell that has its paths.
+#[allow(dead_code, reason = "not every test file has runtimes")]
+pub fn in_shell(line: &str) -> String {
+    format!(
+        "cmd:sh -c '{line}' '{}' {{model}} {{inputs}} {{outputs}} {{values}}",
+        snapbox::cmd::cargo_bin!("gradus").display()
+    )
+}
+
 /// Returns the output of a command that succeeds.
 #[allow(dead_code, reason = "not every test file looks at what is printed")]
 pub fn prints(arguments: &[&str], stdout: impl IntoData) {

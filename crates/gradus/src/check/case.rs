@@ -7,9 +7,10 @@ use std::path::Path;
 use std::rc::Rc;
 
 use gradus_core::graph::{self, Builder, Node, Origin, Slots, Standard, Type};
-use gradus_core::{Error, Kind, Limits, Result, Shape, Tensor, Value};
+use gradus_core::{Error, Kind, Limits, Result, Value};
 use gradus_formats::numpy;
 
+use super::rows::{RowAxis, woven};
 use super::runtime::Forced;
 use super::{ErrorPattern, NamedValues, NodeLabel, Runtime, Verdict};
 use crate::files::{self, PrivateFolder};
@@ -202,14 +203,10 @@ fn with_rows(
         if !has_rows(input) {
             return Ok(input.clone());
         }
-        let tensor: &Tensor = input.1.tensor()?;
-        let dims = tensor.shape().dims();
-        let [before, row] = [&dims[..axis], &dims[axis + 1..]].map(|dims| dims.iter().product::<usize>());
-        let starts =
-            (0..before).flat_map(|outer| rows.iter().map(move |&at| (outer * dims[axis] + at) * row));
-        let places: Vec<_> = starts.flat_map(|start| start..start + row).collect();
-        let shape = Shape::new([&dims[..axis], &[rows.len()], &dims[axis + 1..]].concat())?;
-        Ok((input.0.clone(), tensor.picked(shape, &places, &Limits::DEFAULT)?.into()))
+        let tensor = input.1.tensor()?;
+        let picks: Vec<_> = rows.iter().map(|&row| (0, row)).collect();
+        let fewer = woven([tensor, tensor], RowAxis { axis, each: 1 }, &picks, &Limits::DEFAULT)?;
+        Ok((input.0.clone(), fewer.into()))
     };
     inputs.iter().map(fewer).collect()
 }

@@ -10,7 +10,7 @@ use gradus_core::graph::Type;
 use gradus_core::{DType, Error, Kind, Limits, Result, Tensor, Value};
 use gradus_formats::numpy;
 
-use super::Runtime;
+use super::{Runtime, RuntimeSettings};
 use crate::files::{self, PrivateFolder};
 use crate::model::Model;
 
@@ -19,7 +19,9 @@ use crate::model::Model;
 /// The words of its command line may have `{model}`, the file of the model; `{inputs}`, an `.npz`
 /// file of the inputs by name; `{outputs}`, the `.npz` file that the program writes, with the
 /// outputs by name; and `{values}`, a text file with the names of the wanted values, one on each
-/// line, for programs that can show values of nodes. No shell is between: paths are data.
+/// line, for programs that can show values of nodes. `{threads}` is the number of threads, 0 for
+/// the program's own choice, and `{optimizations}` is `on` or `off`: [`Model::audit`] changes both.
+/// No shell is between: paths are data.
 ///
 /// ```no_run
 /// use gradus::Model;
@@ -34,6 +36,7 @@ use crate::model::Model;
 pub struct CommandRuntime {
     words: Vec<String>,
     limits: Limits,
+    settings: RuntimeSettings,
 }
 
 impl CommandRuntime {
@@ -52,12 +55,18 @@ impl CommandRuntime {
         };
         let words = shlex::split(command).filter(|words| !words.is_empty());
         let words = words.ok_or_else(|| wrong(&format!("`{command}`"), "words, each quotation closed"))?;
+        let runtime = CommandRuntime { words, limits, settings: RuntimeSettings::default() };
         for name in ["{model}", "{inputs}", "{outputs}"] {
-            if !words.iter().any(|word| word.contains(name)) {
+            if !runtime.names(name) {
                 return Err(wrong(&format!("`{command}`"), &format!("a command line with {name}")));
             }
         }
-        Ok(CommandRuntime { words, limits })
+        Ok(runtime)
+    }
+
+    /// Returns true if a word of the command line has this name.
+    fn names(&self, name: &str) -> bool {
+        self.words.iter().any(|word| word.contains(name))
     }
 
     /// Waits for the program, and ends it when time is over.
@@ -97,8 +106,16 @@ impl Runtime for CommandRuntime {
         numpy::write_npz(arrays, BufWriter::new(File::create(&given).map_err(io)?))?;
         // A name of several lines cannot be asked for, and is not shown.
         std::fs::write(&wanted, values.join("\n")).map_err(io)?;
-        let places =
-            [("{model}", model), ("{inputs}", &given), ("{values}", &wanted), ("{outputs}", &written)];
+        let threads = self.settings.threads.unwrap_or(0).to_string();
+        let optimizations = if self.settings.plain { "off" } else { "on" };
+        let places = [
+            ("{model}", model),
+            ("{inputs}", &given),
+            ("{values}", &wanted),
+            ("{outputs}", &written),
+            (THREADS, Path::new(&threads)),
+            (OPTIMIZATIONS, Path::new(optimizations)),
+        ];
         let words = self.words.iter().map(|word| filled(word, &places)).collect::<Result<Vec<_>>>()?;
         let errors = File::create(&said).map_err(io)?;
         let mut command = Command::new(&words[0]);
@@ -128,7 +145,25 @@ impl Runtime for CommandRuntime {
         };
         Ok(values.iter().map(value).collect())
     }
+
+    fn anew(&self, settings: &RuntimeSettings) -> Result<Box<dyn Runtime>> {
+        let wanted = [(settings.threads.is_some(), THREADS), (settings.plain, OPTIMIZATIONS)];
+        if let Some((_, name)) = wanted.into_iter().find(|(is_set, name)| *is_set && !self.names(name)) {
+            return Err(Error::new(Kind::Unsupported, format!("the command line has no {name}")));
+        }
+        Ok(Box::new(CommandRuntime { settings: settings.clone(), ..self.clone() }))
+    }
+
+    fn has_sessions(&self) -> bool {
+        false
+    }
 }
+
+/// The word that stands for the number of threads.
+const THREADS: &str = "{threads}";
+
+/// The word that says whether the program may optimize.
+const OPTIMIZATIONS: &str = "{optimizations}";
 
 /// The end of the last line of a file that is not blank: programs may say any amount.
 fn last_line(said: &Path) -> Option<String> {

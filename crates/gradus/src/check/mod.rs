@@ -6,9 +6,11 @@ mod case;
 mod command;
 mod compared;
 mod inputs;
+mod own;
 mod paired;
 pub(crate) mod plan;
 mod refuted;
+pub(crate) mod rows;
 mod runtime;
 mod verdict;
 
@@ -22,9 +24,11 @@ use accepted::Accepted;
 pub use case::{FailingCase, SavedCase};
 pub use command::CommandRuntime;
 pub use compared::{ElementDifference, OutputCheck};
+pub use own::GradusRuntime;
 use paired::{InputPair, Named, OutputPair, input_pairs, output_pairs};
 use plan::{Schedule, SizeChoice, TimeBudget};
-pub use runtime::{NodeCheck, Runtime, RuntimeCheck};
+pub(crate) use runtime::computed;
+pub use runtime::{NodeCheck, Runtime, RuntimeCheck, RuntimeSettings};
 pub use verdict::{ErrorPattern, NodeLabel, Verdict, WorstElement};
 
 use crate::model::Model;

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::fmt;
 use std::path::Path;
 use std::rc::Rc;
 
@@ -27,6 +28,55 @@ pub trait Runtime: Send + Sync {
     /// the path as it is, or none.
     fn reads_file(&self) -> bool {
         true
+    }
+
+    /// The program started anew with these settings: nothing is loaded or compiled yet.
+    ///
+    /// # Errors
+    /// [`Kind::Unsupported`], with the reason, if the program cannot be started so.
+    fn anew(&self, settings: &RuntimeSettings) -> Result<Box<dyn Runtime>> {
+        let found = format!("{settings}");
+        Err(Error::mismatch(
+            Kind::Unsupported,
+            "cannot start the program anew: it is given",
+            found,
+            "no settings",
+        ))
+    }
+
+    /// Names of the sets of processor instructions that [`RuntimeSettings::processor`] takes here.
+    ///
+    /// # Errors
+    /// [`Kind::Unsupported`], with the reason, if the program has no switch for them.
+    fn processors(&self) -> Result<Vec<String>> {
+        Err(Error::new(Kind::Unsupported, "the program has no switch for processor features"))
+    }
+
+    /// Returns true if several runs of a model share a session.
+    fn has_sessions(&self) -> bool {
+        true
+    }
+}
+
+/// Settings with which a program is started; the default leaves everything to the program.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct RuntimeSettings {
+    /// The number of threads.
+    pub threads: Option<usize>,
+    /// Run the model node by node as it is written, without optimizations.
+    pub plain: bool,
+    /// The set of processor instructions, a name of [`Runtime::processors`].
+    pub processor: Option<String>,
+}
+
+impl fmt::Display for RuntimeSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let threads = self.threads.map(|threads| format!("threads {threads}"));
+        let processor = self.processor.as_ref().map(|name| format!("processor {name}"));
+        let plain = self.plain.then(|| "no optimizations".to_owned());
+        let all: Vec<_> = threads.into_iter().chain(processor).chain(plain).collect();
+        f.write_str(if all.is_empty() { "default settings".to_owned() } else { all.join(", ") }.as_str())
     }
 }
 
@@ -145,8 +195,8 @@ impl Model {
     }
 
     /// The file that a runtime can read.
-    fn file(&self) -> Result<&Path> {
-        let message = "cannot check in a runtime: the model is in no file; save it first";
+    pub(crate) fn file(&self) -> Result<&Path> {
+        let message = "cannot run the model in a runtime: the model is in no file; save it first";
         self.unedited_path().ok_or_else(|| Error::new(Kind::Unsupported, message))
     }
 }
@@ -161,7 +211,7 @@ fn by_name(names: &[&str], values: Vec<Option<Value>>) -> Result<HashMap<String,
 }
 
 /// The values that nodes of a graph compute, with their names.
-fn computed(graph: &Graph) -> Vec<(ValueId, &str)> {
+pub(crate) fn computed(graph: &Graph) -> Vec<(ValueId, &str)> {
     let computed = |&(id, name): &(ValueId, &str)| {
         !name.is_empty() && matches!(graph.value(id).origin, Origin::Node(..))
     };

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 mod allowed;
+mod audit;
 mod bad_input;
 #[path = "../common"]
 mod common {

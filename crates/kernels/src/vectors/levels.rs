@@ -3,7 +3,7 @@
 use fearless_simd::Fallback;
 pub use fearless_simd::Level as Token;
 
-use crate::options::{Level, Options};
+use crate::options::{LEVELS, Level, Options, held_level};
 
 impl Level {
     /// The levels that the processor has, the widest last.
@@ -12,8 +12,7 @@ impl Level {
     /// assert_eq!(gradus_kernels::Level::available()[0], gradus_kernels::Level::Portable);
     /// ```
     pub fn available() -> Vec<Level> {
-        let all = [Level::Portable, Level::Neon, Level::Avx2, Level::Avx512];
-        all.into_iter().filter(|level| level.token().is_some()).collect()
+        LEVELS.into_iter().filter(|level| level.token().is_some()).collect()
     }
 
     #[cfg(target_arch = "x86_64")]
@@ -45,7 +44,7 @@ impl Options {
     /// The instructions that a fill uses: those of the level, or the best of the processor.
     pub(crate) fn token(&self) -> Token {
         let portable = || Token::Fallback(Fallback::new());
-        self.level.map_or_else(Token::new, |level| level.token().unwrap_or_else(portable))
+        self.level.or_else(held_level).map_or_else(Token::new, |level| level.token().unwrap_or_else(portable))
     }
 }
 
@@ -94,5 +93,5 @@ pub(crate) use at_level;
 /// ```
 #[inline(always)]
 pub fn widest<R>(work: impl FnOnce() -> R) -> R {
-    at_level!(Token::new(), _ => work())
+    at_level!(Options::default().token(), _ => work())
 }

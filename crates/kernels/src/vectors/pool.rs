@@ -4,6 +4,8 @@ use std::hint;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use gradus_core::{Error, Kind, Result};
+
 /// Time for which a thread that has no work looks for more before it sleeps: waking it takes longer
 /// than many nodes of a model.
 const PATIENCE: Duration = Duration::from_micros(500);
@@ -14,6 +16,14 @@ static AWAKE: AtomicUsize = AtomicUsize::new(0);
 /// The number of threads that there are.
 pub(crate) fn threads() -> usize {
     rayon::current_num_threads()
+}
+
+/// Calls a function in a pool of its own.
+pub(crate) fn with<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> Result<R> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    let pool =
+        pool.map_err(|error| Error::new(Kind::Limit, format!("cannot start {threads} threads: {error}")))?;
+    Ok(pool.install(work))
 }
 
 /// Calls a function on `threads` threads, the calling one among them.

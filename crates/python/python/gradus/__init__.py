@@ -25,6 +25,7 @@ import os as _os
 from types import ModuleType as _ModuleType
 
 from . import _native, errors, plan
+from ._audit import AuditReport, InvarianceCheck, RunPair, audit
 from ._check import CheckReport, NodeCheck, OutputCheck, ProofReport, RuntimeReport
 from ._cost import Amounts, Block, Cost, Fit, MemoryPlan, NodeCost
 from ._compare import Difference, ModelSequence, Portability, compare
@@ -83,6 +84,7 @@ def __dir__() -> list[str]:
 
 __all__ = [
     "Amounts",
+    "AuditReport",
     "Block",
     "CheckReport",
     "Condition",
@@ -105,6 +107,7 @@ __all__ = [
     "Graph",
     "Inference",
     "InternalError",
+    "InvarianceCheck",
     "Kept",
     "MapType",
     "MemoryPlan",
@@ -117,6 +120,7 @@ __all__ = [
     "OutputCheck",
     "ProofReport",
     "Portability",
+    "RunPair",
     "RuntimeReport",
     "SequenceType",
     "Symbolic",
@@ -124,6 +128,7 @@ __all__ = [
     "UnknownType",
     "__version__",
     "arange",
+    "audit",
     "check",
     "compare",
     "decide",

@@ -19,7 +19,7 @@ from ._inference import Condition, Inference, MapType, OptionalType, SequenceTyp
 from ._lint import Finding
 from ._native import Dim
 from ._reports import ConversionNote, ConversionReport, FoldReport, Kept
-from ._runtimes import RUNTIMES, Runtime
+from ._runtimes import RUNTIMES, Runtime, must_be_known
 from .errors import UsageError
 
 __all__ = ["Condition", "Contract", "ContractShapes", "ConversionNote", "ConversionReport", "ConvertedModel", "Dim", "EditedModel", "Finding", "FoldReport", "FoldedModel", "Inference", "Kept", "MapType", "Model", "OptionalType", "OutputShape", "SequenceType", "TensorType", "UnknownType", "load"]
@@ -1043,8 +1043,8 @@ class Model:
             >>> bool(report), len(report.nodes)
             (True, 14)
         """
-        if isinstance(runtime, str) and runtime not in RUNTIMES and not runtime.startswith("cmd:"):
-            raise UsageError.mismatch("the runtime", f'"{runtime}"', " or ".join((*RUNTIMES, "cmd:COMMAND")))
+        if isinstance(runtime, str):
+            must_be_known(runtime, RUNTIMES)
         second = (other or self)._native
         report = self._native._check(
             second, _sizes(dims, shapes), dict(values or {}), runs, seed, runtime, False, save_case

@@ -1076,6 +1076,16 @@ def devices() -> list[dict[str, Any]]:
 def _prove(models: tuple[Model, Model], sizes: _Sizes, search: tuple[float, int, bool, str]) -> dict[str, Any]: ...
 def _verify_proof(models: tuple[Model, Model], certificate: str, sizes: _Sizes, up_to: str) -> dict[str, Any]: ...
 
+def _audit(
+    model: Model,
+    runtime: str,
+    sizes: _Sizes,
+    values: dict[str, Any],
+    only: list[str] | None,
+    named: tuple[str | None, str | None],
+    numbers: tuple[int, int, int],
+    save_case: str | os.PathLike[str] | None,
+) -> tuple[str | None, bool, list[tuple[Any, ...]]]: ...
 def _cases(
     operator: str, count: int, seed: int, opset: int | None
 ) -> list[tuple[str, Model, dict[str, Any], dict[str, Any]]]: ...

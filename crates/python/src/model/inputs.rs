@@ -25,7 +25,7 @@ impl Model {
     }
 
     /// Inputs by name, as facts.
-    pub(super) fn given_facts(&self, values: &Bound<'_, PyDict>) -> PyResult<HashMap<String, InputFact>> {
+    pub(crate) fn given_facts(&self, values: &Bound<'_, PyDict>) -> PyResult<HashMap<String, InputFact>> {
         let values = self.given_values(values)?.into_iter();
         Ok(values.map(|(name, value)| (name, InputFact::Value(value))).collect())
     }

@@ -80,7 +80,7 @@ impl<'a> Numbers<'a> {
             (Numbers::Singles(all), 1) => {
                 let count = out.len();
                 let all = &all[first..][..count];
-                at_level!(Token::new(), _ => for i in 0..count {
+                at_level!(Options::default().token(), _ => for i in 0..count {
                     out[i] = f64::from(f32::from_ne_bytes(all[i]));
                 });
             }
@@ -92,7 +92,7 @@ impl<'a> Numbers<'a> {
                 *last = f64::from(f32::from_ne_bytes(pairs[2 * whole.len()]));
                 let count = whole.len();
                 let pairs = &pairs.as_chunks::<2>().0[..count];
-                at_level!(Token::new(), _ => for i in 0..count {
+                at_level!(Options::default().token(), _ => for i in 0..count {
                     whole[i] = f64::from(f32::from_ne_bytes(pairs[i][0]));
                 });
             }
