@@ -88,6 +88,46 @@ impl Sums {
             sum.total(to)
         })
     }
+
+    /// The sums of the terms of rows of as many numbers, each as [`Sums::of`] adds them. They are
+    /// added at a time, as an addition waits for the one before it.
+    ///
+    /// # Panics
+    /// If a row is shorter than the first one.
+    ///
+    /// ```
+    /// use gradus_kernels::{Destination, Sums};
+    /// let rows: [&[f64]; 2] = [&[1.0, 2.0], &[3.0, 4.0]];
+    /// let squares = Sums::Float64.of_rows(rows, |x| (x, x), Destination::Narrow);
+    /// assert_eq!(squares, [5.0, 25.0]);
+    /// ```
+    pub fn of_rows<const R: usize>(
+        self,
+        rows: [&[f64]; R],
+        term: impl Fn(f64) -> (f64, f64),
+        to: Destination,
+    ) -> [f64; R] {
+        let count = rows.first().map_or(0, |row| row.len());
+        if count == 0 {
+            return [0.0; R];
+        }
+        let rows = rows.map(|row| &row[..count]);
+        with_accumulator!(self, to, A => {
+            let mut sums: [A; R] = std::array::from_fn(|_| A::default());
+            crate::widest(
+                #[inline(always)]
+                || {
+                    for k in 0..count {
+                        for row in 0..R {
+                            let (a, b) = term(rows[row][k]);
+                            sums[row].add(a, b);
+                        }
+                    }
+                },
+            );
+            sums.map(|sum| sum.total(to))
+        })
+    }
 }
 
 /// The number that a sum becomes.

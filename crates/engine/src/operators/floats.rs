@@ -106,6 +106,11 @@ impl Adding<'_> {
         self.sums.of(terms, self.to)
     }
 
+    /// The sums of the terms of rows; see [`Sums::of_rows`].
+    pub fn rows<const R: usize>(self, rows: [&[f64]; R], term: impl Fn(f64) -> (f64, f64)) -> [f64; R] {
+        self.sums.of_rows(rows, term, self.to)
+    }
+
     /// The type in which products, which are exact in float64 or not, are added by vectors; see
     /// [`Sums::term`].
     pub fn term(self, exact: bool) -> Option<SumType> {

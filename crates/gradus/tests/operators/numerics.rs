@@ -161,6 +161,26 @@ fn sums_in_float32_keep_their_bound() {
 }
 
 #[test]
+fn softmax_in_float32_rounds_exponents_and_exponentials() {
+    let mut rng = fastrand::Rng::with_seed(6);
+    let (rows, size) = (5, 300);
+    let x: Vec<f32> = (0..rows * size).map(|_| (rng.f32() - 0.5) * 80.0).collect();
+    let tensor = Tensor::from_vec(Shape::new([rows, size]).unwrap(), x.clone()).unwrap();
+    let softmax = model("Softmax", 13, 1, vec![]);
+    let of = |sums| run_with(sums, &softmax, std::slice::from_ref(&tensor));
+    let (single, double) = (of(Sums::Float32), of(Sums::Float64));
+    assert!(single.bytes().unwrap() != double.bytes().unwrap());
+    let pairs = single.elements::<f32>().unwrap().iter().zip(double.elements::<f32>().unwrap().iter());
+    for (at, (&y, &z)) in pairs.enumerate() {
+        let row = &x[at / size * size..][..size];
+        let most = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        // Roundings of two exponents, of their exponentials, and of both results.
+        let allowed = f64::from(z) * (2.0 * f64::from(most - x[at]) + 90.0) * 2f64.powi(-24);
+        assert!((f64::from(y) - f64::from(z)).abs() <= allowed, "element {at}: {y} for {z}");
+    }
+}
+
+#[test]
 fn float32_is_for_products_of_float32_alone() {
     let many = |dims: &[usize], number: u8| {
         let shape = Shape::new(dims).unwrap();

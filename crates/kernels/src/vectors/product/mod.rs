@@ -30,8 +30,8 @@ use pack::pack;
 pub use pack::{Panels, SPARE, Shifted};
 pub use summed::multiply_with;
 pub use term::Term;
+use tiles::MAX_VECTORS;
 pub use tiles::add_shifted;
-use tiles::{MAX_VECTORS, add_lines, is_wide, tiles};
 
 /// A matrix that is read row by row, as terms of a type.
 pub trait Rows<T: Term>: Sync {
@@ -82,37 +82,8 @@ impl<'a> Numbers<'a> {
     }
 
     /// Writes elements that lie `step` apart, from one on. Doubles are rounded to the type.
-    #[allow(clippy::needless_range_loop, reason = "loops over indices are compiled for the level")]
     pub fn read<T: Term>(&self, first: usize, step: usize, out: &mut [T]) {
-        match (self, step) {
-            (Numbers::Singles(all), 1) => {
-                let count = out.len();
-                let all = &all[first..][..count];
-                at_level!(Token::new(), _ => for i in 0..count {
-                    out[i] = T::single(all[i]);
-                });
-            }
-            (Numbers::Doubles(all), 1) => T::doubles(&all[first..][..out.len()], out),
-            // Pairs are read, so that the loop has vectors.
-            (Numbers::Singles(all), 2) if !out.is_empty() => {
-                let (last, whole) = out.split_last_mut().expect("it is not empty");
-                let pairs = &all[first..][..=2 * whole.len()];
-                *last = T::single(pairs[2 * whole.len()]);
-                let count = whole.len();
-                let pairs = &pairs.as_chunks::<2>().0[..count];
-                at_level!(Token::new(), _ => for i in 0..count {
-                    whole[i] = T::single(pairs[i][0]);
-                });
-            }
-            (Numbers::Singles(all), _) => {
-                let all = all[first..].iter().step_by(step);
-                out.iter_mut().zip(all).for_each(|(out, &x)| *out = T::single(x));
-            }
-            (Numbers::Doubles(all), _) => {
-                let all = all[first..].iter().step_by(step);
-                out.iter_mut().zip(all).for_each(|(out, &x)| *out = T::from_f64(x));
-            }
-        }
+        T::read(self, first, step, out);
     }
 
     /// Returns true if all elements are numbers of float32, or NaN: then their products are exact.
@@ -123,6 +94,40 @@ impl<'a> Numbers<'a> {
                 let single = |&x: &f64| (f64::from(f32::from_f64(x)) == x) | x.is_nan();
                 some.iter().fold(true, |all, x| all & single(x))
             }),
+        }
+    }
+}
+
+/// See [`Numbers::read`].
+#[allow(clippy::needless_range_loop, reason = "loops over indices are compiled for the level")]
+fn read<T: Term>(numbers: &Numbers<'_>, first: usize, step: usize, out: &mut [T]) {
+    match (numbers, step) {
+        (Numbers::Singles(all), 1) => {
+            let count = out.len();
+            let all = &all[first..][..count];
+            at_level!(Token::new(), _ => for i in 0..count {
+                out[i] = T::single(all[i]);
+            });
+        }
+        (Numbers::Doubles(all), 1) => T::doubles(&all[first..][..out.len()], out),
+        // Pairs are read, so that the loop has vectors.
+        (Numbers::Singles(all), 2) if !out.is_empty() => {
+            let (last, whole) = out.split_last_mut().expect("it is not empty");
+            let pairs = &all[first..][..=2 * whole.len()];
+            *last = T::single(pairs[2 * whole.len()]);
+            let count = whole.len();
+            let pairs = &pairs.as_chunks::<2>().0[..count];
+            at_level!(Token::new(), _ => for i in 0..count {
+                whole[i] = T::single(pairs[i][0]);
+            });
+        }
+        (Numbers::Singles(all), _) => {
+            let all = all[first..].iter().step_by(step);
+            out.iter_mut().zip(all).for_each(|(out, &x)| *out = T::single(x));
+        }
+        (Numbers::Doubles(all), _) => {
+            let all = all[first..].iter().step_by(step);
+            out.iter_mut().zip(all).for_each(|(out, &x)| *out = T::from_f64(x));
         }
     }
 }
@@ -363,11 +368,15 @@ pub fn multiply<T: Term, R: Send, E: Send>(
 }
 
 /// Makes every NaN the positive quiet one.
-#[allow(clippy::needless_range_loop, reason = "loops over indices are compiled for the level")]
 pub fn one_nan<T: Term>(sums: &mut [T], options: Options) {
+    T::one_nan(options.token(), sums);
+}
+
+#[allow(clippy::needless_range_loop, reason = "loops over indices are compiled for the level")]
+fn nans<T: Term>(token: Token, sums: &mut [T]) {
     let count = sums.len();
-    at_level!(options.token(), _ => for i in 0..count {
-        sums[i] = sums[i].one_nan();
+    at_level!(token, _ => for i in 0..count {
+        sums[i] = sums[i].or_nan();
     });
 }
 
@@ -395,7 +404,7 @@ impl Product<'_> {
                 let part = &mut part[..sums.len()];
                 part.fill(T::default());
                 self.add_rows([a, lines], here, [row, first, column], part, token);
-                add_to(token, sums, part);
+                T::add_to(token, sums, part);
                 continue;
             }
             if of.few() {
@@ -404,13 +413,9 @@ impl Product<'_> {
             }
             let ends = [first == 0, first + inner == of.inner];
             let read = |at: usize, out: &mut [T]| T::rows(self.a).read(row + at, first, out);
-            if is_wide(token) {
-                pack::<T, 8>(a, [of.rows, inner], read, lines, token);
-            } else {
-                pack::<T, 4>(a, [of.rows, inner], read, lines, token);
-            }
+            pack(a, [of.rows, inner], read, lines, token);
             T::rows(self.b).pack(first, column, &mut Panels::new(b, lines, here, token));
-            tiles(token, self.exact, [a, b], here, ends, sums);
+            T::tiles((token, self.exact), [a, b], here, ends, sums);
         }
         if of.few() {
             one_nan(sums, options);
@@ -442,7 +447,7 @@ impl Product<'_> {
                 let places: [usize; LINES] = std::array::from_fn(|at| at * len);
                 for (at, sums) in sums.chunks_mut(of.columns).enumerate() {
                     let (a, sums) = (&a[at * of.inner + k..][..count], &mut sums[from..][..len]);
-                    add_lines(token, self.exact, a, lines, &places, sums);
+                    T::add_lines((token, self.exact), a, lines, &places, sums);
                 }
             }
         }

@@ -5,34 +5,45 @@ use std::ops::Range;
 use fearless_simd::prelude::*;
 use fearless_simd::{Level as Token, Simd};
 
-use super::tiles::tile;
+use super::tiles::{self, tile};
 use super::{Numbers, Rows, Sizes, Term};
 use crate::vectors::levels::at_level;
 
 /// Elements that must lie after those of [`Shifted`] planes: whole vectors are read.
 pub const SPARE: usize = 16;
 
-/// Packs rows of the first factor in groups of `R` that lie side by side.
-pub(super) fn pack<T: Term, const R: usize>(
+/// Packs rows of the first factor in groups, as many as a tile has, that lie side by side.
+pub(super) fn pack<T: Term>(
     out: &mut [T],
     [rows, inner]: [usize; 2],
     read: impl Fn(usize, &mut [T]),
     lines: &mut [T],
     token: Token,
 ) {
-    let lines = &mut lines[..R * inner];
-    for (row, out) in (0..rows).step_by(R).zip(out.chunks_exact_mut(R * inner)) {
+    let group = tiles::rows(token);
+    let lines = &mut lines[..group * inner];
+    for (row, out) in (0..rows).step_by(group).zip(out.chunks_exact_mut(group * inner)) {
         for (at, line) in lines.chunks_exact_mut(inner).take(rows - row).enumerate() {
             read(row + at, line);
         }
-        let lines: [&[T]; R] = std::array::from_fn(|at| &lines[at * inner..][..inner]);
-        at_level!(token, simd => turn(simd, lines, out));
+        T::turn(token, lines, out);
     }
+}
+
+/// Writes the columns of lines, as many as a tile has rows, one after the other.
+pub(super) fn turn<T: Term>(token: Token, lines: &[T], out: &mut [T]) {
+    at_level!(token, simd => if tile(simd).0 == 8 {
+        turn_lines::<_, T, 8>(simd, lines, out);
+    } else {
+        turn_lines::<_, T, 4>(simd, lines, out);
+    });
 }
 
 /// Writes the columns of `R` lines one after the other.
 #[inline(always)]
-fn turn<S: Simd, T: Term, const R: usize>(simd: S, lines: [&[T]; R], out: &mut [T]) {
+fn turn_lines<S: Simd, T: Term, const R: usize>(simd: S, lines: &[T], out: &mut [T]) {
+    let inner = lines.len() / R;
+    let lines: [&[T]; R] = std::array::from_fn(|at| &lines[at * inner..][..inner]);
     let lanes = T::Native::<S>::LEN;
     let whole = if lanes >= R { lines[0].len() / lanes * lanes } else { 0 };
     for (k, out) in (0..whole).step_by(lanes).zip(out.chunks_exact_mut(R * lanes)) {
@@ -81,17 +92,38 @@ impl<'a, T: Term> Panels<'a, T> {
         let Panels { out, line, rows, token } = self;
         for k in 0..*rows {
             read(k, line);
-            at_level!(*token, simd => split::<_, Terms, T>(simd, line, [k, *rows], out));
+            T::split(*token, line, [k, *rows], out);
         }
     }
 
     /// Fills rows with float32 that lie `step` apart.
     pub(super) fn fill_singles(&mut self, all: &[[u8; 4]], step: usize) {
         let Panels { out, line, rows, token } = self;
-        at_level!(*token, simd => for k in 0..*rows {
-            split::<_, Singles, T>(simd, &all[k * step..][..line.len()], [k, *rows], out);
-        });
+        T::split_singles(*token, Lines { all, step, columns: line.len(), rows: *rows }, out);
     }
+}
+
+/// Rows of float32 that lie `step` apart.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct Lines<'a> {
+    all: &'a [[u8; 4]],
+    step: usize,
+    columns: usize,
+    rows: usize,
+}
+
+/// Writes a row of terms into panels.
+pub(super) fn split_terms<T: Term>(token: Token, line: &[T], place: [usize; 2], out: &mut [T]) {
+    at_level!(token, simd => split::<_, Terms, T>(simd, line, place, out));
+}
+
+/// Writes rows of float32 into panels.
+pub(super) fn split_singles<T: Term>(token: Token, lines: Lines<'_>, out: &mut [T]) {
+    let Lines { all, step, columns, rows } = lines;
+    at_level!(token, simd => for k in 0..rows {
+        split::<_, Singles, T>(simd, &all[k * step..][..columns], [k, rows], out);
+    });
 }
 
 /// Elements of a kind, from which terms are made. Loops go over indices: functions of iterators that
@@ -208,6 +240,17 @@ impl Shifted<'_> {
         row / self.places.len() * self.plane + self.places[row % self.places.len()]
     }
 
+    /// Writes some rows and columns into panels.
+    pub(super) fn copy<T: Term>(&self, token: Token, [rows, columns]: [Range<usize>; 2], out: &mut [T]) {
+        let width = at_level!(token, simd => width::<_, T>(simd));
+        let segments = self.segments(columns, width);
+        let places: Vec<_> = rows.map(|row| self.place(row)).collect();
+        at_level!(token, simd => match self.planes {
+            Numbers::Singles(all) => copy::<_, Singles, T>(simd, all, &segments, &places, out),
+            Numbers::Doubles(all) => copy::<_, Doubles, T>(simd, all, &segments, &places, out),
+        });
+    }
+
     /// The elements of some columns, in panels.
     fn segments(&self, columns: Range<usize>, width: usize) -> Vec<Segment> {
         let (mut at, mut segments) = (columns.start, Vec::new());
@@ -234,13 +277,7 @@ impl<T: Term> Rows<T> for Shifted<'_> {
 
     fn pack(&self, row: usize, column: usize, panels: &mut Panels<'_, T>) {
         let Panels { out, line, rows, token } = panels;
-        let width = at_level!(*token, simd => width::<_, T>(simd));
-        let segments = self.segments(column..column + line.len(), width);
-        let places: Vec<_> = (row..row + *rows).map(|row| self.place(row)).collect();
-        at_level!(*token, simd => match self.planes {
-            Numbers::Singles(all) => copy::<_, Singles, T>(simd, all, &segments, &places, out),
-            Numbers::Doubles(all) => copy::<_, Doubles, T>(simd, all, &segments, &places, out),
-        });
+        T::copy(*token, self, [row..row + *rows, column..column + line.len()], out);
     }
 }
 

@@ -1,14 +1,15 @@
 //! Types that sums of products are computed in.
 
 use std::cell::Cell;
-use std::ops::{Add, Mul};
+use std::ops::{Add, Mul, Range};
 use std::thread::LocalKey;
 
 use fearless_simd::prelude::*;
 use fearless_simd::{Level as Token, Simd, SimdFloatElement};
 use gradus_core::convert::FromNumber;
 
-use super::{Elements, Rows, Scratch};
+use super::pack::{self, Lines};
+use super::{Elements, Numbers, Rows, Scratch, Shifted, Sizes, tiles};
 use crate::sums::SINGLE_BLOCK;
 use crate::vectors::levels::at_level;
 
@@ -32,7 +33,7 @@ pub trait Term:
     fn fused(self, factor: Self, sum: Self) -> Self;
 
     /// The number, or the positive quiet NaN.
-    fn one_nan(self) -> Self;
+    fn or_nan(self) -> Self;
 
     /// The number of float32 of these bytes.
     fn single(bytes: [u8; 4]) -> Self;
@@ -52,6 +53,75 @@ pub trait Term:
     /// Memory that the thread keeps.
     #[doc(hidden)]
     fn scratch() -> &'static LocalKey<Cell<Scratch<Self>>>;
+
+    #[doc(hidden)]
+    fn read(numbers: &Numbers<'_>, first: usize, step: usize, out: &mut [Self]);
+
+    #[doc(hidden)]
+    fn turn(token: Token, lines: &[Self], out: &mut [Self]);
+
+    #[doc(hidden)]
+    fn split(token: Token, line: &[Self], place: [usize; 2], out: &mut [Self]);
+
+    #[doc(hidden)]
+    fn split_singles(token: Token, lines: Lines<'_>, out: &mut [Self]);
+
+    #[doc(hidden)]
+    fn copy(token: Token, planes: &Shifted<'_>, of: [Range<usize>; 2], out: &mut [Self]);
+
+    #[doc(hidden)]
+    fn tiles(how: (Token, bool), factors: [&[Self]; 2], of: Sizes, ends: [bool; 2], sums: &mut [Self]);
+
+    #[doc(hidden)]
+    fn add_lines(how: (Token, bool), a: &[Self], elements: &[Self], places: &[usize], sums: &mut [Self]);
+
+    #[doc(hidden)]
+    fn add_to(token: Token, sums: &mut [Self], part: &[Self]);
+
+    #[doc(hidden)]
+    fn one_nan(token: Token, sums: &mut [Self]);
+}
+
+/// The loops of products for a type, which are compiled in this crate: those that call them may be
+/// compiled without optimisation.
+macro_rules! loops {
+    () => {
+        fn read(numbers: &Numbers<'_>, first: usize, step: usize, out: &mut [Self]) {
+            super::read(numbers, first, step, out);
+        }
+
+        fn turn(token: Token, lines: &[Self], out: &mut [Self]) {
+            pack::turn(token, lines, out);
+        }
+
+        fn split(token: Token, line: &[Self], place: [usize; 2], out: &mut [Self]) {
+            pack::split_terms(token, line, place, out);
+        }
+
+        fn split_singles(token: Token, lines: Lines<'_>, out: &mut [Self]) {
+            pack::split_singles(token, lines, out);
+        }
+
+        fn copy(token: Token, planes: &Shifted<'_>, of: [Range<usize>; 2], out: &mut [Self]) {
+            planes.copy(token, of, out);
+        }
+
+        fn tiles(how: (Token, bool), factors: [&[Self]; 2], of: Sizes, ends: [bool; 2], sums: &mut [Self]) {
+            tiles::tiles(how, factors, of, ends, sums);
+        }
+
+        fn add_lines(how: (Token, bool), a: &[Self], elements: &[Self], places: &[usize], sums: &mut [Self]) {
+            tiles::add_lines(how, a, elements, places, sums);
+        }
+
+        fn add_to(token: Token, sums: &mut [Self], part: &[Self]) {
+            super::add_to(token, sums, part);
+        }
+
+        fn one_nan(token: Token, sums: &mut [Self]) {
+            super::nans(token, sums);
+        }
+    };
 }
 
 thread_local! {
@@ -79,7 +149,7 @@ impl Term for f64 {
     }
 
     #[inline(always)]
-    fn one_nan(self) -> f64 {
+    fn or_nan(self) -> f64 {
         if self.is_nan() { f64::NAN } else { self }
     }
 
@@ -114,6 +184,8 @@ impl Term for f64 {
     fn scratch() -> &'static LocalKey<Cell<Scratch<f64>>> {
         &DOUBLES
     }
+
+    loops!();
 }
 
 impl Term for f32 {
@@ -132,7 +204,7 @@ impl Term for f32 {
     }
 
     #[inline(always)]
-    fn one_nan(self) -> f32 {
+    fn or_nan(self) -> f32 {
         if self.is_nan() { f32::NAN } else { self }
     }
 
@@ -172,4 +244,6 @@ impl Term for f32 {
     fn scratch() -> &'static LocalKey<Cell<Scratch<f32>>> {
         &SINGLES
     }
+
+    loops!();
 }

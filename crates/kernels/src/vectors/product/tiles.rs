@@ -33,13 +33,12 @@ pub fn add_shifted<T: Term>(
     sums: &mut [T],
     options: Options,
 ) {
-    add_lines(options.token(), exact, a, elements, places, sums);
+    T::add_lines((options.token(), exact), a, elements, places, sums);
 }
 
 /// Adds as [`add_shifted`] does.
 pub(super) fn add_lines<T: Term>(
-    token: Token,
-    exact: bool,
+    (token, exact): (Token, bool),
     a: &[T],
     elements: &[T],
     places: &[usize],
@@ -88,16 +87,15 @@ fn add_lines_of<S: Simd, T: Term, const FUSED: bool>(
     }
 }
 
-/// Returns true if the vectors of a level have 512 bits.
-pub(super) fn is_wide(token: Token) -> bool {
-    at_level!(token, simd => tile(simd).0 == 8)
+/// Rows of a tile at a level.
+pub(super) fn rows(token: Token) -> usize {
+    at_level!(token, simd => tile(simd).0)
 }
 
 /// Adds to the sums the products of packed blocks. The first blocks begin the sums, and the last
 /// ones end them.
 pub(super) fn tiles<T: Term>(
-    token: Token,
-    exact: bool,
+    (token, exact): (Token, bool),
     factors: [&[T]; 2],
     of: Sizes,
     ends: [bool; 2],
