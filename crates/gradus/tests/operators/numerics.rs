@@ -170,8 +170,8 @@ fn softmax_in_float32_rounds_exponents_and_exponentials() {
     let of = |sums| run_with(sums, &softmax, std::slice::from_ref(&tensor));
     let (single, double) = (of(Sums::Float32), of(Sums::Float64));
     assert!(single.bytes().unwrap() != double.bytes().unwrap());
-    let pairs = single.elements::<f32>().unwrap().iter().zip(double.elements::<f32>().unwrap().iter());
-    for (at, (&y, &z)) in pairs.enumerate() {
+    let (singles, doubles) = (single.elements::<f32>().unwrap(), double.elements::<f32>().unwrap());
+    for (at, (&y, &z)) in singles.iter().zip(doubles.iter()).enumerate() {
         let row = &x[at / size * size..][..size];
         let most = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
         // Roundings of two exponents, of their exponentials, and of both results.
