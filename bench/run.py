@@ -8,7 +8,8 @@
 Models have random weights and a few layers of the real widths: ResNet-50, MobileNet-v2, YOLO-v8, BERT-base and GPT-2. Each
 program runs in a process of its own, which loads the model, runs it once, and says its peak memory; then the processes take
 turns of three runs, with pauses between. Times are medians; where other work runs beside it, the ratio of the times of
-processors says more. The runtimes add in float32; Gradus adds in float64, and rounds once.
+processors says more. The runtimes add in float32; Gradus adds in float64, and rounds once, or in float32 in its
+own order (`accumulate="float32"`).
 
 --reference adds the evaluator of the `onnx` package, which takes long.
 """
@@ -25,7 +26,7 @@ import sys
 import tempfile
 import time
 
-PROGRAMS = ["gradus", "onnxruntime", "openvino"]
+PROGRAMS = ["gradus", "gradus float32", "onnxruntime", "openvino"]
 PAUSE = 0.1  # seconds before a turn: threads of the program before it may still wait for work in a loop
 RUNS = 3  # in a turn, as the first run after a pause finds threads asleep
 OPSET, IR_VERSION = 17, 8
@@ -234,12 +235,13 @@ def save_inputs(model, path):
 
 def runner(program, path, threads):
     """A function that runs a model in a program."""
-    if program == "gradus":
+    if program in ("gradus", "gradus float32"):
         os.environ["RAYON_NUM_THREADS"] = str(threads)
         import gradus
 
         model = gradus.load(path)
-        return lambda inputs: model.run(inputs)
+        accumulate = "float32" if "float32" in program else "float64"
+        return lambda inputs: model.run(inputs, accumulate=accumulate)
     if program == "onnxruntime":
         import onnxruntime
 
@@ -333,7 +335,7 @@ def main():
         return serve(arguments.program, arguments.path, int(arguments.threads))
     import onnx
 
-    programs = [program for program in PROGRAMS if importlib.util.find_spec(program)]
+    programs = [program for program in PROGRAMS if importlib.util.find_spec(program.split()[0])]
     programs += ["onnx"] if arguments.reference else []
     measured = {}
     with tempfile.TemporaryDirectory(prefix="gradus-bench-") as folder:
@@ -349,14 +351,17 @@ def main():
     if arguments.keep:
         return None
     print(f"{processor()}; medians of {arguments.rounds} rounds\n")
-    head = ["model, threads", *(f"{program} ms" for program in programs), "onnxruntime / gradus", "by CPU time"]
+    own = [program for program in programs if program.startswith("gradus")]
+    head = ["model, threads", *(f"{program} ms" for program in programs)]
+    head += [f"onnxruntime / {one}{by}" for one in own for by in ("", ", by CPU time")]
     head += [f"{program} MiB" for program in programs]
     print(f"| {' | '.join(head)} |\n| {' | '.join(['---'] * len(head))} |")
     for name, of in measured.items():
         shown = lambda key, scale: [f"{of[one][key] * scale:.1f}" if one in of else "" for one in programs]  # noqa: E731, B023
-        both = "gradus" in of and "onnxruntime" in of
-        ratio = lambda key: f"{of['onnxruntime'][key] / of['gradus'][key]:.2f}" if both else ""  # noqa: E731, B023
-        print(f"| {' | '.join([name, *shown('seconds', 1e3), ratio('seconds'), ratio('cpu'), *shown('bytes', 2**-20)])} |")
+        both = lambda one: one in of and "onnxruntime" in of  # noqa: E731, B023
+        ratio = lambda one, key: f"{of['onnxruntime'][key] / of[one][key]:.2f}" if both(one) else ""  # noqa: E731, B023
+        ratios = [ratio(one, key) for one in own for key in ("seconds", "cpu")]
+        print(f"| {' | '.join([name, *shown('seconds', 1e3), *ratios, *shown('bytes', 2**-20)])} |")
     if arguments.json:
         arguments.json.write_text(json.dumps(measured, indent=1))
     return None

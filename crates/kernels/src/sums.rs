@@ -21,9 +21,22 @@ pub enum Sums {
     Float64,
     /// Without error: the sum is rounded once.
     Exact,
-    /// In float32, in the order of the elements, each product rounded before: as simple programs
-    /// add. Numbers that float32 lacks are added in float64.
+    /// In float32, each product fused with its addition, in the order of the elements: blocks of
+    /// [`SINGLE_BLOCK`] terms from zero, and then the sums of the blocks. Numbers that float32 lacks
+    /// are added in float64.
     Float32,
+}
+
+/// Number of terms that [`Sums::Float32`] adds up from zero.
+pub const SINGLE_BLOCK: usize = 256;
+
+/// The type of sums that vectors add.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SumType {
+    /// In float64, one term after the other.
+    Double,
+    /// In float32, as [`Sums::Float32`] says.
+    Single,
 }
 
 impl Sums {
@@ -36,6 +49,22 @@ impl Sums {
             Sums::Float64 => "float64",
             Sums::Exact => "exact",
             Sums::Float32 => "float32",
+        }
+    }
+
+    /// The same, or [`Sums::Float64`] in place of [`Sums::Float32`].
+    #[must_use]
+    pub fn in_doubles(self) -> Sums {
+        if self == Sums::Float32 { Sums::Float64 } else { self }
+    }
+
+    /// The type in which products are added by vectors; nothing if a sum takes more than a number of
+    /// it. `exact` is true if all factors are numbers of float32.
+    pub fn term(self, to: Destination, exact: bool) -> Option<SumType> {
+        match (self, to) {
+            (Sums::Exact, _) | (Sums::Float64, Destination::Double) => None,
+            (Sums::Float32, Destination::Narrow) if exact => Some(SumType::Single),
+            _ => Some(SumType::Double),
         }
     }
 
@@ -57,6 +86,46 @@ impl Sums {
             let mut sum = A::default();
             terms.for_each(|(a, b)| sum.add(a, b));
             sum.total(to)
+        })
+    }
+
+    /// The sums of the terms of rows of as many numbers, each as [`Sums::of`] adds them. They are
+    /// added at a time, as an addition waits for the one before it.
+    ///
+    /// # Panics
+    /// If a row is shorter than the first one.
+    ///
+    /// ```
+    /// use gradus_kernels::{Destination, Sums};
+    /// let rows: [&[f64]; 2] = [&[1.0, 2.0], &[3.0, 4.0]];
+    /// let squares = Sums::Float64.of_rows(rows, |x| (x, x), Destination::Narrow);
+    /// assert_eq!(squares, [5.0, 25.0]);
+    /// ```
+    pub fn of_rows<const R: usize>(
+        self,
+        rows: [&[f64]; R],
+        term: impl Fn(f64) -> (f64, f64),
+        to: Destination,
+    ) -> [f64; R] {
+        let count = rows.first().map_or(0, |row| row.len());
+        if count == 0 {
+            return [0.0; R];
+        }
+        let rows = rows.map(|row| &row[..count]);
+        with_accumulator!(self, to, A => {
+            let mut sums: [A; R] = std::array::from_fn(|_| A::default());
+            crate::widest(
+                #[inline(always)]
+                || {
+                    for k in 0..count {
+                        for row in 0..R {
+                            let (a, b) = term(rows[row][k]);
+                            sums[row].add(a, b);
+                        }
+                    }
+                },
+            );
+            sums.map(|sum| sum.total(to))
         })
     }
 }
@@ -130,17 +199,27 @@ impl Accumulator for Plain {
     }
 }
 
-/// A sum in float32.
+/// A sum in float32: of the blocks before, and of this one.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Single(f32);
+pub struct Single {
+    before: f32,
+    block: f32,
+    terms: usize,
+}
 
 impl Accumulator for Single {
+    #[inline(always)]
     fn add(&mut self, a: f64, b: f64) {
-        self.0 += f32::from_f64(a) * f32::from_f64(b);
+        self.block = f32::from_f64(a).mul_add(f32::from_f64(b), self.block);
+        self.terms += 1;
+        if self.terms == SINGLE_BLOCK {
+            *self = Single { before: self.before + self.block, ..Single::default() };
+        }
     }
 
+    #[inline(always)]
     fn total(&self, _: Destination) -> f64 {
-        f64::from(self.0)
+        f64::from(self.before + self.block)
     }
 }
 

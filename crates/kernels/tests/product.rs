@@ -5,8 +5,11 @@
 
 use std::convert::Infallible;
 
-use gradus_kernels::product::{Matrix, Numbers, Product, Rows, SPARE, Shifted, Sizes, add_shifted, multiply};
+use gradus_kernels::product::{
+    Elements, Matrix, Numbers, Product, SPARE, Shifted, Sizes, Term, add_shifted, multiply,
+};
 use gradus_kernels::{Level, Options};
+use gradus_testkit::single_sum;
 use half::f16;
 use proptest::prelude::*;
 
@@ -25,17 +28,23 @@ fn plain(a: &[f64], b: &[f64], of: Sizes) -> Vec<u64> {
 fn product(a: Numbers<'_>, b: Numbers<'_>, of: Sizes, turned: bool, options: Options) -> Vec<u64> {
     let (row, column) = if turned { (1, of.inner) } else { (of.columns, 1) };
     let exact = a.are_singles() && b.are_singles();
-    multiplied(a, &Matrix { numbers: b, row, column }, exact, of, options)
+    multiplied::<f64>(a, &Matrix { numbers: b, row, column }, exact, of, options)
 }
 
-fn multiplied(a: Numbers<'_>, b: &dyn Rows, exact: bool, of: Sizes, options: Options) -> Vec<u64> {
+fn multiplied<T: Term>(
+    a: Numbers<'_>,
+    b: &dyn Elements,
+    exact: bool,
+    of: Sizes,
+    options: Options,
+) -> Vec<u64> {
     let a = Matrix { numbers: a, row: of.inner, column: 1 };
     let mut out = vec![0; of.rows * of.columns];
     let store = |_, _, _, sums: &[f64], out: &mut [u64]| {
         out.iter_mut().zip(sums).for_each(|(out, sum)| *out = sum.to_bits());
     };
     let products = [Product { a: &a, b, exact }];
-    multiply(&products, of, &mut out, options, || Ok::<(), Infallible>(()), store).unwrap();
+    multiply::<T, _, _>(&products, of, &mut out, options, || Ok::<(), Infallible>(()), store).unwrap();
     out
 }
 
@@ -140,7 +149,7 @@ fn products_with_shifted_lines_are_those_of_a_loop() {
                 options.level = Some(level);
                 let exact = a.are_singles() && planes.are_singles();
                 assert!(
-                    multiplied(a, &shifted, exact, of, options) == wanted,
+                    multiplied::<f64>(a, &shifted, exact, of, options) == wanted,
                     "{of:?} {level:?}, lines of {line}"
                 );
             }
@@ -162,6 +171,127 @@ fn sums_of_shifted_elements_are_those_of_a_loop() {
             let add = |sum: f64, (x, place): (&f64, usize)| sum + x * elements[place + at];
             let wanted = factors.iter().zip(places).fold(1.5, add);
             assert_eq!(sum.to_bits(), wanted.to_bits(), "{level:?}, sum {at} of {len}");
+        }
+    }
+}
+
+/// The sums in float32, each as the reference adds it.
+fn single(a: &[f32], b: impl Fn(usize, usize) -> f32, of: Sizes) -> Vec<u64> {
+    let sum = |row: usize, column: usize| {
+        let terms: Vec<_> = (0..of.inner).map(|k| (a[row * of.inner + k], b(k, column))).collect();
+        let sum = single_sum(&terms);
+        if sum.is_nan() { f64::NAN.to_bits() } else { f64::from(sum).to_bits() }
+    };
+    (0..of.rows).flat_map(|row| (0..of.columns).map(|column| sum(row, column)).collect::<Vec<_>>()).collect()
+}
+
+/// Numbers of float32 of many magnitudes, in which sums lose bits, overflow and are subnormal.
+fn singles(count: usize, seed: u64, special: bool) -> Vec<f32> {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let mut number = || match random.u8(..) {
+        0 if special => f32::INFINITY,
+        1 if special => -f32::NAN,
+        2..6 => -0.0,
+        6..10 => 0.0,
+        10 => f32::from_bits(random.u32(..1 << 23)),
+        11..30 => (random.f32() - 0.5) * 2f32.powi(random.i32(-90..64)),
+        _ => (random.f32() - 0.5) * 2f32.powi(random.i32(-12..12)),
+    };
+    (0..count).map(|_| number()).collect()
+}
+
+#[test]
+fn products_in_float32_are_those_of_the_reference() {
+    let sizes = [
+        ([1, 5, 3], false),
+        ([3, 700, 9], true),
+        ([8, 256, 48], false),
+        ([9, 257, 50], true),
+        ([13, 530, 33], false),
+        ([2, 0, 5], false),
+    ];
+    for ([rows, inner, columns], special) in sizes {
+        let of = Sizes { rows, inner, columns };
+        let (a, b) = (singles(rows * inner, 11, special), singles(inner * columns, 12, special));
+        let wanted = single(&a, |k, column| b[k * columns + column], of);
+        let wide = |all: &[f32]| all.iter().map(|&x| f64::from(x)).collect::<Vec<_>>();
+        let (bytes_a, bytes_b, wide_a, wide_b) = (bytes(&a), bytes(&b), wide(&a), wide(&b));
+        let kinds = [
+            [Numbers::Singles(&bytes_a), Numbers::Singles(&bytes_b)],
+            [Numbers::Doubles(&wide_a), Numbers::Doubles(&wide_b)],
+        ];
+        for (level, threads) in Level::available().into_iter().flat_map(|level| [1, 2, 7].map(|n| (level, n)))
+        {
+            let mut options = Options::default();
+            (options.level, options.threads) = (Some(level), threads);
+            for [a, b] in kinds {
+                let b = Matrix { numbers: b, row: columns, column: 1 };
+                let found = multiplied::<f32>(a, &b, true, of, options);
+                assert!(found == wanted, "{of:?} {level:?}, {threads} threads");
+            }
+            // Rows alone have the bits that they have among others.
+            let one = Sizes { rows: 1, ..of };
+            let b = Matrix { numbers: kinds[0][1], row: columns, column: 1 };
+            for row in 0..rows {
+                let a = kinds[0][0].range(row * inner..(row + 1) * inner);
+                let found = multiplied::<f32>(a, &b, true, one, options);
+                assert!(found == wanted[row * columns..][..columns], "{of:?} {level:?}, row {row}");
+            }
+        }
+    }
+}
+
+#[test]
+fn large_products_in_float32_are_those_of_a_loop_at_every_level() {
+    for (threads, [rows, inner, columns]) in [(1, [193, 400, 391]), (7, [201, 513, 401]), (2, [3, 1, 800])] {
+        let of = Sizes { rows, inner, columns };
+        let (a, b) = (singles(rows * inner, 13, false), singles(inner * columns, 14, rows % 2 == 0));
+        let sum = |row: usize, column: usize| {
+            let sum_of = |block: std::ops::Range<usize>| {
+                block.fold(0.0, |sum, k| a[row * inner + k].mul_add(b[k * columns + column], sum))
+            };
+            let blocks = (0..inner).step_by(256).map(|k| sum_of(k..inner.min(k + 256)));
+            let sum = blocks.fold(0.0, |sum, block| sum + block);
+            if sum.is_nan() { f64::NAN.to_bits() } else { f64::from(sum).to_bits() }
+        };
+        let wanted: Vec<_> =
+            (0..rows).flat_map(|row| (0..columns).map(|at| sum(row, at)).collect::<Vec<_>>()).collect();
+        let (bytes_a, bytes_b) = (bytes(&a), bytes(&b));
+        let b = Matrix { numbers: Numbers::Singles(&bytes_b), row: columns, column: 1 };
+        for level in Level::available() {
+            let mut options = Options::default();
+            (options.level, options.threads) = (Some(level), threads);
+            let found = multiplied::<f32>(Numbers::Singles(&bytes_a), &b, true, of, options);
+            assert!(found == wanted, "{of:?} {level:?}");
+        }
+    }
+}
+
+#[test]
+fn products_in_float32_with_shifted_lines_are_those_of_the_reference() {
+    // Planes of 7 by 40 elements; lines are 40 apart.
+    let (planes, places) = (60, [0, 1, 2, 40, 83]);
+    for (rows, line, lines) in [(4, 7, 5), (9, 1, 5), (5, 23, 2)] {
+        let starts: Vec<_> = (0..lines).map(|at| at * 40).collect();
+        let of = Sizes { rows, inner: planes * places.len(), columns: line * lines };
+        let (a, all) = (singles(rows * of.inner, 5, false), singles(planes * 280 + SPARE, 6, false));
+        let element = |k: usize, column: usize| {
+            k / places.len() * 280 + places[k % places.len()] + starts[column / line] + column % line
+        };
+        let wanted = single(&a, |k, column| all[element(k, column)], of);
+        let wide = |all: &[f32]| all.iter().map(|&x| f64::from(x)).collect::<Vec<_>>();
+        let (short, long) = ([bytes(&a), bytes(&all)], [wide(&a), wide(&all)]);
+        for [a, planes] in [
+            short.each_ref().map(|all| Numbers::Singles(all)),
+            long.each_ref().map(|all| Numbers::Doubles(all)),
+        ] {
+            let shifted = Shifted { planes, plane: 280, places: &places, starts: &starts, line };
+            for level in Level::available() {
+                let mut options = Options::default();
+                options.level = Some(level);
+                let found = multiplied::<f32>(a, &shifted, true, of, options);
+                assert!(found == wanted, "{of:?} {level:?}, lines of {line}");
+            }
         }
     }
 }

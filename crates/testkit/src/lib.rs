@@ -13,6 +13,7 @@ mod format;
 mod functions;
 mod power;
 mod range;
+mod sums;
 mod wide;
 
 pub use arithmetic::Arithmetic;
@@ -21,6 +22,7 @@ pub use format::{FloatFormat, nearest_f32, nearest_f64};
 pub use functions::{activation, function, real_power};
 pub use power::{POWER_BITS, exponential, is_power, logarithm, power};
 pub use range::{RangeRule, count, element};
+pub use sums::single_sum;
 pub use wide::{Binary, Nearest, WIDE_BITS, WideFloat};
 
 /// The exact value of a finite float.

@@ -13,7 +13,7 @@ use gradus_core::element::Element;
 use gradus_core::{DType, Limits, Number, Result, Shape, Tensor, Value, dispatch};
 #[cfg(feature = "run")]
 pub use gradus_kernels::product::{Matrix, Numbers, Sizes};
-use gradus_kernels::{Destination, Sums};
+use gradus_kernels::{Destination, SumType, Sums};
 #[cfg(feature = "run")]
 use gradus_kernels::{Options, multiply_with, product as kernel, share};
 
@@ -106,17 +106,18 @@ impl Adding<'_> {
         self.sums.of(terms, self.to)
     }
 
-    /// Returns true if products, which are exact in float64 or not, are added in float64 one after
-    /// the other.
-    pub fn is_plain(self, exact: bool) -> bool {
-        match self.sums {
-            Sums::Float32 => !exact,
-            Sums::Float64 => self.to != Destination::Double,
-            _ => false,
-        }
+    /// The sums of the terms of rows; see [`Sums::of_rows`].
+    pub fn rows<const R: usize>(self, rows: [&[f64]; R], term: impl Fn(f64) -> (f64, f64)) -> [f64; R] {
+        self.sums.of_rows(rows, term, self.to)
     }
 
-    /// Multiplies matrices; see [`kernel::multiply`].
+    /// The type in which products, which are exact in float64 or not, are added by vectors; see
+    /// [`Sums::term`].
+    pub fn term(self, exact: bool) -> Option<SumType> {
+        self.sums.term(self.to, exact)
+    }
+
+    /// Multiplies matrices; see [`multiply_with`].
     #[cfg(feature = "run")]
     pub fn multiply<T: Send>(
         self,
@@ -127,9 +128,6 @@ impl Adding<'_> {
         store: impl Fn(usize, usize, usize, &[f64], &mut [T]) + Sync,
     ) -> Result<()> {
         let check = || self.limits.check();
-        if self.is_plain(products.iter().all(|product| product.exact)) {
-            return kernel::multiply(products, sizes, out, options, check, store);
-        }
         multiply_with((self.sums, self.to), products, sizes, out, options, check, store)
     }
 }
@@ -261,22 +259,24 @@ impl<'a> EvalContext<'a> {
     /// As [`EvalContext::tensor`].
     pub fn adding_doubles<'l>(&self, limits: &'l Limits) -> Result<Adding<'l>> {
         let adding = self.adding(limits)?;
-        let sums = if adding.sums == Sums::Float32 { Sums::Float64 } else { adding.sums };
-        Ok(Adding { sums, ..adding })
+        Ok(Adding { sums: adding.sums.in_doubles(), ..adding })
     }
 
     /// How the node adds: as the run says, to numbers of the type of the first input. A graph that
-    /// stands for a node of narrow floats computes in float64, and rounds at its end.
+    /// stands for a node of narrow floats computes in float64, and rounds at its end. Sums of
+    /// integers have more digits than float32.
     ///
     /// # Errors
     /// As [`EvalContext::tensor`].
     pub fn adding<'l>(&self, limits: &'l Limits) -> Result<Adding<'l>> {
-        let to = match self.tensor(0)?.dtype() {
+        let dtype = self.tensor(0)?.dtype();
+        let sums = if dtype.is_float() { self.run.sums } else { self.run.sums.in_doubles() };
+        let to = match dtype {
             DType::F64 if self.run.narrow => Destination::Intermediate,
             DType::F64 => Destination::Double,
             _ => Destination::Narrow,
         };
-        Ok(Adding { sums: self.run.sums, to, limits })
+        Ok(Adding { sums, to, limits })
     }
 
     /// An output that has the type and shape that the rule infers.

@@ -104,13 +104,105 @@ fn results_have_the_same_bits_for_every_number_of_threads() {
             vec![tensor(&[6, 3, 4]), tensor(&[1, 20, 4]), tensor(&[1, 20, 5])],
         ),
     ];
-    for (model, inputs) in cases {
+    for ((model, inputs), sums) in
+        cases.iter().flat_map(|case| [Sums::Float64, Sums::Float32].map(|sums| (case, sums)))
+    {
         let bits = [1, 2, 7].map(|threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| run(&model, &inputs)).bytes().unwrap().to_vec()
+            pool.install(|| run_with(sums, model, inputs)).bytes().unwrap().to_vec()
         });
-        assert!(bits[0] == bits[1] && bits[1] == bits[2], "{:?}", model.graph().nodes()[0].operator);
+        assert!(bits[0] == bits[1] && bits[1] == bits[2], "{:?} {sums:?}", model.graph().nodes()[0].operator);
     }
+}
+
+#[test]
+fn a_batch_has_the_bits_of_its_slices() {
+    let mut rng = fastrand::Rng::with_seed(3);
+    let mut tensor = |dims: &[usize]| random(&mut rng, dims).1;
+    let cases = [
+        (model("MatMul", 13, 2, vec![]), [tensor(&[9, 5, 300]), tensor(&[300, 60])]),
+        (model("Gemm", 13, 2, vec![]), [tensor(&[9, 300]), tensor(&[300, 60])]),
+        (model("Conv", 11, 2, vec![]), [tensor(&[9, 30, 9, 9]), tensor(&[5, 30, 3, 3])]),
+        (
+            model("Conv", 11, 2, vec![("group", Content::Int(6))]),
+            [tensor(&[9, 6, 9, 9]), tensor(&[6, 1, 3, 3])],
+        ),
+    ];
+    for (model, [x, weights]) in cases {
+        let whole = run_with(Sums::Float32, &model, &[x.clone(), weights.clone()]);
+        let each = x.len() / 9;
+        let numbers = x.elements::<f32>().unwrap();
+        let slices = numbers.chunks(each).flat_map(|slice| {
+            let shape = Shape::new([&[1], &x.shape().dims()[1..]].concat()).unwrap();
+            let slice = Tensor::from_vec(shape, slice.to_vec()).unwrap();
+            run_with(Sums::Float32, &model, &[slice, weights.clone()]).bytes().unwrap().to_vec()
+        });
+        assert!(slices.eq(whole.bytes().unwrap().iter().copied()), "{:?}", model.graph().nodes()[0].operator);
+    }
+}
+
+#[test]
+fn sums_in_float32_keep_their_bound() {
+    let mut rng = fastrand::Rng::with_seed(4);
+    for inner in [1, 2, 255, 256, 257, 3000] {
+        let ((a, x), (b, y)) = (random(&mut rng, &[6, inner]), random(&mut rng, &[inner, 5]));
+        let got = run_with(Sums::Float32, &model("MatMul", 13, 2, vec![]), &[x, y]);
+        let roundings = f64::from(u32::try_from(inner.min(256) + inner.div_ceil(256) - 1).unwrap());
+        let gamma = roundings * 2f64.powi(-24) / (1.0 - roundings * 2f64.powi(-24));
+        for (at, got) in got.numbers().unwrap().map(nearest_f64).enumerate() {
+            let terms = || (0..inner).map(|k| a[at / 5 * inner + k] * b[k * 5 + at % 5]);
+            let real = |x: i128| nearest_f64(Number::Int(x)) / 2f64.powi(40);
+            let (exact, magnitude) = (real(terms().sum()), real(terms().map(i128::abs).sum()));
+            // The references are rounded to doubles.
+            let allowed = gamma * magnitude * (1.0 + 2f64.powi(-50)) + exact.abs() * 2f64.powi(-52);
+            assert!((got - exact).abs() <= allowed, "{inner} terms, element {at}: {got} for {exact}");
+        }
+    }
+}
+
+#[test]
+fn softmax_in_float32_rounds_exponents_and_exponentials() {
+    let mut rng = fastrand::Rng::with_seed(6);
+    let (rows, size) = (5, 300);
+    let x: Vec<f32> = (0..rows * size).map(|_| (rng.f32() - 0.5) * 80.0).collect();
+    let tensor = Tensor::from_vec(Shape::new([rows, size]).unwrap(), x.clone()).unwrap();
+    let softmax = model("Softmax", 13, 1, vec![]);
+    let of = |sums| run_with(sums, &softmax, std::slice::from_ref(&tensor));
+    let (single, double) = (of(Sums::Float32), of(Sums::Float64));
+    assert!(single.bytes().unwrap() != double.bytes().unwrap());
+    let (singles, doubles) = (single.elements::<f32>().unwrap(), double.elements::<f32>().unwrap());
+    for (at, (&y, &z)) in singles.iter().zip(doubles.iter()).enumerate() {
+        let row = &x[at / size * size..][..size];
+        let most = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        // Roundings of two exponents, of their exponentials, and of both results.
+        let allowed = f64::from(z) * (2.0 * f64::from(most - x[at]) + 90.0) * 2f64.powi(-24);
+        assert!((f64::from(y) - f64::from(z)).abs() <= allowed, "element {at}: {y} for {z}");
+    }
+}
+
+#[test]
+fn float32_is_for_products_of_float32_alone() {
+    let many = |dims: &[usize], number: u8| {
+        let shape = Shape::new(dims).unwrap();
+        Tensor::from_vec(shape.clone(), vec![number; shape.len()]).unwrap()
+    };
+    // An odd sum that float32 lacks: 1,001 times 255 times 255.
+    let shapes = [
+        ("MatMulInteger", [vec![1, 1001], vec![1001, 8]]),
+        ("ConvInteger", [vec![1, 1001, 1, 4], vec![6, 1001, 1, 1]]),
+    ];
+    for (operator, dims) in shapes {
+        let inputs = dims.map(|dims| many(&dims, 255));
+        let got = run_with(Sums::Float32, &model(operator, 10, 2, vec![]), &inputs);
+        assert!(got.numbers().unwrap().all(|x| x == Number::Int(1001 * 255 * 255)), "{operator}");
+    }
+    // States of recurrent networks have more digits than float32 after the first step.
+    let mut rng = fastrand::Rng::with_seed(5);
+    let inputs = [&[6, 3, 4][..], &[1, 20, 4], &[1, 20, 5]].map(|dims| random(&mut rng, dims).1);
+    let lstm = model("LSTM", 14, 3, vec![("hidden_size", Content::Int(5))]);
+    let bits =
+        [Sums::Float64, Sums::Float32].map(|sums| run_with(sums, &lstm, &inputs).bytes().unwrap().to_vec());
+    assert!(bits[0] == bits[1]);
 }
 
 /// A convolution, as a plain loop over channels and taps adds it up.

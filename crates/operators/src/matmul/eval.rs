@@ -11,7 +11,7 @@ use gradus_kernels::{Options, threads};
 use crate::attributes::{Attributes, required};
 use crate::equation::Equation;
 use crate::errors;
-use crate::floats::{Ring, matrices};
+use crate::floats::{Adding, Ring, matrices};
 use crate::indices;
 use crate::op::EvalContext;
 use crate::output::{allowed, one};
@@ -25,11 +25,12 @@ pub fn products<T: Ring>(
     b: &[T],
     sizes: Sizes,
     pairs: &[(usize, usize)],
+    adding: Adding<'_>,
 ) -> Result<Vec<T>> {
     let count = allow::<T>(cx, sizes, pairs.len())?;
     let mut results = vec![T::default(); count];
     if count > 0 && sizes.inner > 0 {
-        T::multiply([a, b], sizes, pairs, &mut results, cx.adding(&cx.limits())?)?;
+        T::multiply([a, b], sizes, pairs, &mut results, adding)?;
     }
     Ok(results)
 }
@@ -130,7 +131,9 @@ pub fn mat_mul(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value
         return one(floats(cx, &factors, sizes, dtype, shape)?);
     }
     cx.reserve(product(a.len().saturating_add(b.len()), size_of::<i64>()))?;
-    let numbers = products(cx, &<Wrapping<i64>>::read(a)?, &Ring::read(b)?, sizes, &pairs)?;
+    let limits = cx.limits();
+    let adding = cx.adding(&limits)?;
+    let numbers = products(cx, &<Wrapping<i64>>::read(a)?, &Ring::read(b)?, sizes, &pairs, adding)?;
     one(Ring::tensor(dtype, shape, &numbers)?)
 }
 
@@ -264,7 +267,9 @@ impl Gemm {
         if self.turn[1] {
             right = swapped(&right, columns, inner);
         }
-        let sums = products(cx, &left, &right, self.sizes, &[(0, 0)])?;
+        let limits = cx.limits();
+        let adding = cx.adding(&limits)?;
+        let sums = products(cx, &left, &right, self.sizes, &[(0, 0)], adding)?;
         let bias = if cx.has(2) { Some(cx.numbers(2)?) } else { None };
         let element = |(place, sum): (usize, Wrapping<i64>)| {
             let added = bias.as_ref().zip(self.bias).map(|(bias, [by_row, by_column])| {
@@ -356,7 +361,7 @@ fn contracted<T: Ring>(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) ->
             *known = if *known == 1 { size } else { *known };
         }
     }
-    let mut all: Option<Subscripted<T>> = None;
+    let (mut all, limits): (Option<Subscripted<T>>, _) = (None, cx.limits());
     for (index, operand) in operands.iter().enumerate() {
         let own = &equation.terms[index];
         let later = &equation.terms[index + 1..];
@@ -390,7 +395,9 @@ fn contracted<T: Ring>(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) ->
         let of = Sizes { rows: len(&rows), inner: len(&inner), columns: len(&columns) };
         let matrices = if of.rows * of.columns == 0 { 0 } else { len(&batch) };
         let pairs: Vec<_> = (0..matrices).map(|at| (at, at)).collect();
-        let numbers = products(cx, &left.numbers, &right.numbers, of, &pairs)?;
+        // Numbers of a product before may be no numbers of float32.
+        let adding = if index == 1 { cx.adding(&limits)? } else { cx.adding_doubles(&limits)? };
+        let numbers = products(cx, &left.numbers, &right.numbers, of, &pairs, adding)?;
         all = Some(Subscripted { names: [batch, rows, columns].concat(), numbers });
     }
     let all = all.ok_or_else(|| errors::count("operands", 0, "at least 1"))?;
@@ -424,7 +431,9 @@ pub fn integer_products(cx: &mut EvalContext<'_>, [a, b]: [usize; 2], zeros: [us
     let (x, y) = (shifted(cx, a, zeros[0])?, shifted(cx, b, zeros[1])?);
     let (a, b) = (cx.tensor(a)?, cx.tensor(b)?);
     let Product { sizes, pairs, .. } = Product::new(cx, DType::F64, a.shape().dims(), b.shape().dims())?;
-    products(cx, &x, &y, sizes, &pairs)
+    let limits = cx.limits();
+    let adding = cx.adding(&limits)?;
+    products(cx, &x, &y, sizes, &pairs, adding)
 }
 
 /// `MatMulInteger`: products of integers less their zero points.

@@ -1,8 +1,8 @@
 //! Evaluation of `Softmax` and its like, in float64.
 
-use gradus_core::convert::product;
+use gradus_core::convert::{FromNumber, product};
 use gradus_core::{Result, Value};
-use gradus_kernels::share;
+use gradus_kernels::{Call, Function, Options, SumType, share};
 
 use crate::attributes::Attributes;
 use crate::floats::{Adding, Ring};
@@ -17,7 +17,7 @@ use crate::strided::threads_for;
 fn along(
     attributes: &Attributes<'_>,
     cx: &mut EvalContext<'_>,
-    function: impl Fn(&mut [f64], Adding<'_>) + Send + Sync,
+    function: impl Fn(&mut [f64], Adding<'_>) -> Result<()> + Send + Sync,
 ) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
@@ -34,15 +34,14 @@ fn along(
             || (),
             |(), row| {
                 limits.check()?;
-                function(row, adding);
-                Ok::<_, gradus_core::Error>(())
+                function(row, adding)
             },
         )?;
         return Ok(vec![f64::tensor(data.dtype(), shape, &numbers)?.into()]);
     }
     for places in groups(cx, dims, &(axis..last).collect::<Vec<_>>())?.iter() {
         let mut group: Vec<_> = places.iter().map(|&place| numbers[place]).collect();
-        function(&mut group, adding);
+        function(&mut group, adding)?;
         places.iter().zip(group).for_each(|(&place, number)| numbers[place] = number);
     }
     Ok(vec![f64::tensor(data.dtype(), shape, &numbers)?.into()])
@@ -58,15 +57,25 @@ fn largest(group: &[f64]) -> f64 {
 
 /// `Softmax`: exponentials divided by their sum.
 pub fn softmax(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    let singles = cx.adding(&cx.limits())?.term(true) == Some(SumType::Single);
     along(attributes, cx, |group, adding| {
         let most = largest(group);
-        for x in group.iter_mut() {
-            *x = libm::exp(*x - most);
+        if singles {
+            let below: Vec<f32> = group.iter().map(|x| f32::from_f64(*x - most)).collect();
+            let mut powers = vec![0f32; below.len()];
+            let exp = Call { function: Function::Exp, parameters: [0.0; 2] };
+            exp.map(&below, &mut powers, Options::ONE_THREAD, adding.limits)?;
+            group.iter_mut().zip(powers).for_each(|(x, power)| *x = power.into());
+        } else {
+            for x in group.iter_mut() {
+                *x = libm::exp(*x - most);
+            }
         }
         let sum = adding.sum(group.iter().copied());
         for x in group {
             *x /= sum;
         }
+        Ok(())
     })
 }
 
@@ -78,6 +87,7 @@ pub fn log_softmax(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Res
         for x in group {
             *x = (*x - most) - libm::log(sum);
         }
+        Ok(())
     })
 }
 
@@ -87,5 +97,6 @@ pub fn hardmax(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<
         let most = largest(group);
         let first = group.iter().position(|&x| x == most);
         group.iter_mut().enumerate().for_each(|(at, x)| *x = f64::from(u8::from(Some(at) == first)));
+        Ok(())
     })
 }

@@ -147,7 +147,9 @@ fn gates_of_input(
     sizes: Sizes,
 ) -> Result<Vec<f64>> {
     let weights = swapped(weights, sizes.columns, sizes.inner);
-    let mut sums = products(cx, x, &weights, sizes, &[(0, 0)])?;
+    let limits = cx.limits();
+    let adding = cx.adding_doubles(&limits)?;
+    let mut sums = products(cx, x, &weights, sizes, &[(0, 0)], adding)?;
     for sums in sums.chunks_mut(sizes.columns.max(1)) {
         sums.iter_mut().zip(bias).for_each(|(sum, bias)| *sum += bias);
     }

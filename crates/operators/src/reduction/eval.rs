@@ -11,7 +11,7 @@ use gradus_core::convert::{self, FromNumber, i64_of, product, usize_of_i64};
 use gradus_core::graph::Standard;
 use gradus_core::tensor::byte_len;
 use gradus_core::{Class, DType, Limits, Number, Result, Shape, Tensor, Value, dispatch};
-use gradus_kernels::share_map;
+use gradus_kernels::share;
 
 use crate::attributes::Attributes;
 use crate::fact::range_of;
@@ -81,15 +81,9 @@ fn reduced_floats(
     adding: Adding<'_>,
     all: impl ExactSizeIterator<Item = f64> + Clone,
 ) -> f64 {
-    let count = convert::nearest_f64(Number::Int(i128::from(i64_of(all.len()))));
-    let sum = |all: &mut dyn Iterator<Item = (f64, f64)>| adding.products(all);
+    let count = all.len();
     match operator {
         "ReduceProd" => all.product(),
-        "ReduceMean" => sum(&mut all.map(|x| (x, 1.0))) / count,
-        "ReduceSumSquare" => sum(&mut all.map(|x| (x, x))),
-        "ReduceL1" => sum(&mut all.map(|x| (x.abs(), 1.0))),
-        "ReduceL2" => sum(&mut all.map(|x| (x, x))).sqrt(),
-        "ReduceLogSum" => libm::log(sum(&mut all.map(|x| (x, 1.0)))),
         "ReduceLogSumExp" => {
             // `f64::max` would lose a NaN.
             let larger = |most: f64, x: f64| if x > most || x.is_nan() { x } else { most };
@@ -97,21 +91,69 @@ fn reduced_floats(
             let powers = all.map(|x| libm::exp(x - most));
             if most.is_finite() { most + libm::log(adding.within().sum(powers)) } else { most }
         }
-        // The sum of negative zeros is plus zero.
-        _ => sum(&mut all.map(|x| (x, 1.0))) + 0.0,
+        "ReduceSumSquare" | "ReduceL2" => of_sum(operator, adding.products(all.map(square)), count),
+        "ReduceL1" => of_sum(operator, adding.products(all.map(magnitude)), count),
+        _ => of_sum(operator, adding.products(all.map(itself)), count),
     }
 }
+
+/// Terms of sums: two factors each.
+fn itself(x: f64) -> (f64, f64) {
+    (x, 1.0)
+}
+
+fn square(x: f64) -> (f64, f64) {
+    (x, x)
+}
+
+fn magnitude(x: f64) -> (f64, f64) {
+    (x.abs(), 1.0)
+}
+
+/// The result of a reduction whose terms have a sum.
+fn of_sum(operator: &str, sum: f64, count: usize) -> f64 {
+    match operator {
+        "ReduceMean" => sum / convert::nearest_f64(Number::Int(i128::from(i64_of(count)))),
+        "ReduceSumSquare" | "ReduceL1" => sum,
+        "ReduceL2" => sum.sqrt(),
+        "ReduceLogSum" => libm::log(sum),
+        // The sum of negative zeros is plus zero.
+        _ => sum + 0.0,
+    }
+}
+
+/// Number of rows that are reduced at a time.
+const ROWS: usize = 8;
 
 /// A reduction of floats along the last axes, whose elements lie side by side.
 fn reduced_rows(cx: &EvalContext<'_>, size: usize, shape: Shape) -> Result<Vec<Value>> {
     let (operator, limits, numbers) = (cx.operator, cx.limits(), cx.floats(0)?);
     cx.reserve(product(shape.len(), 2 * size_of::<f64>()))?;
     let adding = cx.adding(&limits)?;
-    let row = |row: &[f64]| {
-        limits.check()?;
-        Ok(reduced_floats(operator, adding, row.iter().copied()))
+    let rows = |all: &[f64], out: &mut [f64]| {
+        let sums = match (operator, out.len()) {
+            ("ReduceProd" | "ReduceLogSumExp", _) | (_, ..ROWS) => None,
+            _ => {
+                let rows: [&[f64]; ROWS] = std::array::from_fn(|at| &all[at * size..][..size]);
+                Some(match operator {
+                    "ReduceSumSquare" | "ReduceL2" => adding.rows(rows, square),
+                    "ReduceL1" => adding.rows(rows, magnitude),
+                    _ => adding.rows(rows, itself),
+                })
+            }
+        };
+        for (at, (out, row)) in out.iter_mut().zip(all.chunks(size)).enumerate() {
+            limits.check()?;
+            *out = match sums {
+                Some(sums) => of_sum(operator, sums[at], size),
+                None => reduced_floats(operator, adding, row.iter().copied()),
+            };
+        }
+        Ok::<_, gradus_core::Error>(())
     };
-    let results = share_map(numbers.chunks(size), threads_for(product(numbers.len(), 1)), row)?;
+    let mut results = vec![0.0; shape.len()];
+    let parts = results.chunks_mut(ROWS).zip(numbers.chunks(ROWS * size));
+    share(parts, threads_for(product(numbers.len(), 1)), || (), |(), (out, all)| rows(all, out))?;
     one(f64::tensor(cx.tensor(0)?.dtype(), shape, &results)?)
 }
 

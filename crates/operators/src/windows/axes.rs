@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use gradus_core::Result;
 use gradus_core::convert::{i64_of, product, usize_of_i64};
+use gradus_kernels::product::Term;
 
 use crate::attributes::Attributes;
 use crate::floats::Numbers;
@@ -181,20 +182,20 @@ impl Reached {
 
     /// Writes the elements of windows from one on, and 0 for the padding; the line of elements
     /// starts at a place.
-    pub(super) fn read(self, planes: Numbers<'_>, place: usize, from: usize, out: &mut [f64]) {
+    pub(super) fn read<T: Term>(self, planes: Numbers<'_>, place: usize, from: usize, out: &mut [T]) {
         let mut passed = from.saturating_sub(self.window);
         if self.between > 1 {
             passed = passed.div_ceil(self.between);
         }
         let start = self.window.saturating_add(passed.saturating_mul(self.between)).saturating_sub(from);
         if passed >= self.count || start >= out.len() {
-            return out.fill(0.0);
+            return out.fill(T::default());
         }
         let (before, rest) = out.split_at_mut(start);
-        before.fill(0.0);
+        before.fill(T::default());
         let element = place + self.element + passed * self.stride;
         if self.between > 1 {
-            rest.fill(0.0);
+            rest.fill(T::default());
             let reached = rest.iter_mut().step_by(self.between).take(self.count - passed);
             for (at, out) in reached.enumerate() {
                 planes.read(element + at * self.stride, 1, std::slice::from_mut(out));
@@ -202,7 +203,7 @@ impl Reached {
             return;
         }
         let (here, after) = rest.split_at_mut(rest.len().min(self.count - passed));
-        after.fill(0.0);
+        after.fill(T::default());
         planes.read(element, self.stride, here);
     }
 }

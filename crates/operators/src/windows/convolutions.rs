@@ -5,7 +5,8 @@
 
 use gradus_core::convert::{FromNumber, i64_of, product, usize_of_i64};
 use gradus_core::{DType, Result, Shape, Tensor, Value};
-use gradus_kernels::product::{Product as Factors, Rows, Shifted};
+use gradus_kernels::SumType;
+use gradus_kernels::product::{Elements, Product as Factors, Rows, Shifted, Term};
 
 use crate::attributes::Attributes;
 use crate::errors;
@@ -67,8 +68,8 @@ pub(super) struct Columns<'a> {
     pub(super) size: usize,
 }
 
-impl Rows for Columns<'_> {
-    fn read(&self, row: usize, first: usize, out: &mut [f64]) {
+impl<T: Term> Rows<T> for Columns<'_> {
+    fn read(&self, row: usize, first: usize, out: &mut [T]) {
         let Some((last, outer)) = self.axes.split_last() else { return };
         let (channel, tap) = (row / self.taps, row % self.taps);
         let (tap, reached) = (tap / last.reached.len(), last.reached[tap % last.reached.len()]);
@@ -80,7 +81,7 @@ impl Rows for Columns<'_> {
                 Some(place) => {
                     reached.read(self.planes, channel * self.size + place * last.size, from, out);
                 }
-                None => out.fill(0.0),
+                None => out.fill(T::default()),
             }
             (at, line, from) = (at + len, line + 1, 0);
         }
@@ -98,7 +99,7 @@ enum WindowElements<'a> {
 }
 
 impl WindowElements<'_> {
-    fn rows(&self) -> &dyn Rows {
+    fn rows(&self) -> &dyn Elements {
         match self {
             WindowElements::Plain(rows) => rows,
             WindowElements::Shifted(rows) => rows,
@@ -123,11 +124,16 @@ impl Convolution {
         let taps = weights.len().checked_div(self.filters * inner).unwrap_or(0);
         let layout = if x.is_empty() { None } else { PlaneLayout::of(self) };
         let exact = x.are_singles() && weights.are_singles();
-        if cx.adding(&cx.limits())?.is_plain(exact)
-            && let Some(layout) = &layout
+        if let Some(layout) = &layout
             && layout.is_direct(self)
         {
-            return layout.run(self, cx, [x, weights], finish);
+            match cx.adding(&cx.limits())?.term(exact) {
+                Some(SumType::Double) => return layout.run::<_, f64>(self, cx, [x, weights], finish),
+                Some(SumType::Single) if inner * taps <= f32::INNER => {
+                    return layout.run::<_, f32>(self, cx, [x, weights], finish);
+                }
+                _ => {}
+            }
         }
         // Without elements, all sums are 0.
         let depth = if x.is_empty() { 0 } else { inner * taps };

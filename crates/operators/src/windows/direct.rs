@@ -9,7 +9,7 @@
 
 use gradus_core::Result;
 use gradus_core::convert::{FromNumber, product, usize_of_i64};
-use gradus_kernels::product::{Rows, add_shifted, one_nan};
+use gradus_kernels::product::{Rows, Term, add_shifted, one_nan};
 use gradus_kernels::{Options, product as kernel, share, threads};
 
 use crate::floats::Numbers;
@@ -144,19 +144,19 @@ impl PlaneLayout {
         let elements = match x {
             Numbers::Singles(_) => {
                 let mut out = vec![[0; 4]; len];
-                let plane = |doubles: &mut Vec<f64>, (at, out): (usize, &mut [[u8; 4]])| {
+                let plane = |singles: &mut Vec<f32>, (at, out): (usize, &mut [[u8; 4]])| {
                     limits.check()?;
-                    let doubles = &mut doubles[..out.len()];
-                    columns.read(at, 0, doubles);
-                    let doubles = &*doubles;
+                    let singles = &mut singles[..out.len()];
+                    columns.read(at, 0, singles);
+                    let singles = &*singles;
                     each_at(
                         out,
                         #[inline(always)]
-                        move |at| f32::from_f64(doubles[at]).to_ne_bytes(),
+                        move |at| singles[at].to_ne_bytes(),
                     );
                     Ok::<_, gradus_core::Error>(())
                 };
-                let scratch = || vec![0.0; self.each];
+                let scratch = || vec![0f32; self.each];
                 let all = out[..planes * self.all].chunks_mut(self.each);
                 share(all.enumerate(), options, scratch, plane)?;
                 PlaneElements::Singles(out)
@@ -176,7 +176,7 @@ impl PlaneLayout {
     }
 
     /// The sums of all windows and filters: see [`Convolution::run`].
-    pub(super) fn run<T: FromNumber>(
+    pub(super) fn run<T: FromNumber, E: Term>(
         &self,
         of: &Convolution,
         cx: &mut EvalContext<'_>,
@@ -191,19 +191,19 @@ impl PlaneLayout {
         let depth = inner * self.places.len();
         let all = of.batch * of.filters * count;
         cx.run.touch(product(all, depth))?;
-        let scratch = product(self.all + outer * self.each + depth * outer, size_of::<f64>());
+        let scratch = product(self.all + outer * self.each + depth * outer + line, size_of::<f64>());
         cx.reserve(scratch.saturating_mul(product(threads(), 1)))?;
         cx.reserve(product(all, size_of::<T>()) + AxisTaps::bytes(&self.axes))?;
         let mut results = vec![T::from_f64(0.0); all];
         let (exact, limits) = (x.are_singles() && weights.are_singles(), cx.limits());
         cx.reserve(product(count / line, 2 * size_of::<usize>()))?;
         let (taps, starts) = (AxisTaps::of(&self.axes), self.starts(of));
-        let group = |(plane, sums, factors): &mut (Vec<f64>, Vec<f64>, Vec<f64>),
+        let group = |(plane, sums, factors, wide): &mut (Vec<E>, Vec<E>, Vec<E>, Vec<f64>),
                      (at, out): (usize, &mut [T])| {
             let planes = x.range(at * inner * size..(at + 1) * inner * size);
             let columns = Columns { axes: &taps, planes, taps: self.all / self.each, size };
             weights.read(at % of.groups * outer * depth, 1, factors);
-            sums.fill(0.0);
+            sums.fill(E::default());
             for channel in 0..inner {
                 limits.check()?;
                 for (remainder, plane) in plane.chunks_mut(self.each).enumerate() {
@@ -225,11 +225,13 @@ impl PlaneLayout {
                 let (filter, place) = (at_line / starts.len(), starts[at_line % starts.len()]);
                 let sums = &mut sums[filter * self.each + place..][..line];
                 one_nan(sums, Options::default());
+                let sums = E::wide(sums, wide);
                 finish((at * outer + filter) * count + at_line % starts.len() * line, sums, out);
             }
             Ok::<_, gradus_core::Error>(())
         };
-        let scratch = || (vec![0.0; self.all], vec![0.0; outer * self.each], vec![0.0; depth * outer]);
+        let zeros = |count: usize| vec![E::default(); count];
+        let scratch = || (zeros(self.all), zeros(outer * self.each), zeros(depth * outer), Vec::new());
         share(
             results.chunks_mut(outer * count).enumerate(),
             threads_for(product(all, depth)),

@@ -1157,8 +1157,9 @@ class Model:
             seed: the seed of operators that draw random numbers and have none
                 of their own, from 0 to 2**64 - 1.
             accumulate: how products of matrices, convolutions and reductions of
-                floats are added: in float64 or float32, in the order of the
-                elements, or without error.
+                floats are added: in float64 in the order of the elements; in
+                float32 in blocks of 256 terms, which is faster and has the same
+                bits on every processor; or without error.
             ranges: by symbol, the smallest and the largest number that is
                 assumed; `None` for no largest.
             nonempty: assume that no size of an input is 0.

@@ -1,21 +1,23 @@
-//! Products of matrices, added in float64 in the order of the summed axis.
+//! Products of matrices, added in float64 or in float32 in the order of the summed axis.
 //!
-//! A sum is carried through the blocks of the summed axis and never split, so that a result has the
-//! bits of a plain loop, whatever the level and however the work is shared. A multiplication is
-//! fused with its addition where the product of the factors is exact, as that of two numbers of 24
-//! bits is in float64: the fused operation then rounds what the two operations round. NaN becomes
-//! the positive quiet one, as processors disagree about its sign.
+//! Lanes of vectors are columns of the result, so that a result has the bits of a plain loop,
+//! whatever the level and however the work is shared. A sum in float64 is carried through the blocks
+//! of the summed axis and never split. A multiplication is fused with its addition where the product
+//! of the factors is exact, as that of two numbers of 24 bits is in float64: the fused operation
+//! then rounds what the two operations round. A sum in float32 fuses all multiplications, and adds
+//! up each block of the summed axis from zero. NaN becomes the positive quiet one, as processors
+//! disagree about its sign.
 //!
-//! Blocks of both factors are packed in float64: of the first, a few rows side by side; of the
-//! second, as many columns as `tile` says vectors have. A tile of the result stays in registers
-//! while a block of the summed axis passes. To a result of very few rows, rows of the second factor
-//! are added as they are.
+//! Blocks of both factors are packed: of the first, a few rows side by side; of the second, as many
+//! columns as `tile` says vectors have. A tile of the result stays in registers while a block of the
+//! summed axis passes. To a result of very few rows, rows of the second factor are added as they
+//! are.
 
 mod pack;
 mod summed;
+mod term;
 mod tiles;
 
-use std::cell::Cell;
 use std::ops::Range;
 
 use fearless_simd::Level as Token;
@@ -27,19 +29,25 @@ use crate::vectors::levels::at_level;
 use pack::pack;
 pub use pack::{Panels, SPARE, Shifted};
 pub use summed::multiply_with;
+pub use term::Term;
+use tiles::MAX_VECTORS;
 pub use tiles::add_shifted;
-use tiles::{MAX_VECTORS, add_lines, lanes, tiles};
 
-/// A matrix that is read row by row.
-pub trait Rows: Sync {
+/// A matrix that is read row by row, as terms of a type.
+pub trait Rows<T: Term>: Sync {
     /// Writes the elements of a row from a column on.
-    fn read(&self, row: usize, column: usize, out: &mut [f64]);
+    fn read(&self, row: usize, column: usize, out: &mut [T]);
 
     /// Packs elements as a block of the second factor: rows from one on, from a column on.
-    fn pack(&self, row: usize, column: usize, panels: &mut Panels<'_>) {
+    fn pack(&self, row: usize, column: usize, panels: &mut Panels<'_, T>) {
         panels.fill(|k, line| self.read(row + k, column, line));
     }
 }
+
+/// A matrix that is read as terms of each type.
+pub trait Elements: Rows<f64> + Rows<f32> {}
+
+impl<R: Rows<f64> + Rows<f32>> Elements for R {}
 
 /// Elements of a matrix as they lie in memory.
 #[derive(Clone, Copy, Debug)]
@@ -73,37 +81,9 @@ impl<'a> Numbers<'a> {
         }
     }
 
-    /// Writes elements that lie `step` apart, from one on.
-    #[allow(clippy::needless_range_loop, reason = "loops over indices are compiled for the level")]
-    pub fn read(&self, first: usize, step: usize, out: &mut [f64]) {
-        match (self, step) {
-            (Numbers::Singles(all), 1) => {
-                let count = out.len();
-                let all = &all[first..][..count];
-                at_level!(Options::default().token(), _ => for i in 0..count {
-                    out[i] = f64::from(f32::from_ne_bytes(all[i]));
-                });
-            }
-            (Numbers::Doubles(all), 1) => out.copy_from_slice(&all[first..][..out.len()]),
-            // Pairs are read, so that the loop has vectors.
-            (Numbers::Singles(all), 2) if !out.is_empty() => {
-                let (last, whole) = out.split_last_mut().expect("it is not empty");
-                let pairs = &all[first..][..=2 * whole.len()];
-                *last = f64::from(f32::from_ne_bytes(pairs[2 * whole.len()]));
-                let count = whole.len();
-                let pairs = &pairs.as_chunks::<2>().0[..count];
-                at_level!(Options::default().token(), _ => for i in 0..count {
-                    whole[i] = f64::from(f32::from_ne_bytes(pairs[i][0]));
-                });
-            }
-            (Numbers::Singles(all), _) => {
-                let all = all[first..].iter().step_by(step);
-                out.iter_mut().zip(all).for_each(|(out, &x)| *out = f64::from(f32::from_ne_bytes(x)));
-            }
-            (Numbers::Doubles(all), _) => {
-                out.iter_mut().zip(all[first..].iter().step_by(step)).for_each(|(out, &x)| *out = x);
-            }
-        }
+    /// Writes elements that lie `step` apart, from one on. Doubles are rounded to the type.
+    pub fn read<T: Term>(&self, first: usize, step: usize, out: &mut [T]) {
+        T::read(self, first, step, out);
     }
 
     /// Returns true if all elements are numbers of float32, or NaN: then their products are exact.
@@ -114,6 +94,40 @@ impl<'a> Numbers<'a> {
                 let single = |&x: &f64| (f64::from(f32::from_f64(x)) == x) | x.is_nan();
                 some.iter().fold(true, |all, x| all & single(x))
             }),
+        }
+    }
+}
+
+/// See [`Numbers::read`].
+#[allow(clippy::needless_range_loop, reason = "loops over indices are compiled for the level")]
+fn read<T: Term>(numbers: &Numbers<'_>, first: usize, step: usize, out: &mut [T]) {
+    match (numbers, step) {
+        (Numbers::Singles(all), 1) => {
+            let count = out.len();
+            let all = &all[first..][..count];
+            at_level!(Options::default().token(), _ => for i in 0..count {
+                out[i] = T::single(all[i]);
+            });
+        }
+        (Numbers::Doubles(all), 1) => T::doubles(&all[first..][..out.len()], out),
+        // Pairs are read, so that the loop has vectors.
+        (Numbers::Singles(all), 2) if !out.is_empty() => {
+            let (last, whole) = out.split_last_mut().expect("it is not empty");
+            let pairs = &all[first..][..=2 * whole.len()];
+            *last = T::single(pairs[2 * whole.len()]);
+            let count = whole.len();
+            let pairs = &pairs.as_chunks::<2>().0[..count];
+            at_level!(Options::default().token(), _ => for i in 0..count {
+                whole[i] = T::single(pairs[i][0]);
+            });
+        }
+        (Numbers::Singles(all), _) => {
+            let all = all[first..].iter().step_by(step);
+            out.iter_mut().zip(all).for_each(|(out, &x)| *out = T::single(x));
+        }
+        (Numbers::Doubles(all), _) => {
+            let all = all[first..].iter().step_by(step);
+            out.iter_mut().zip(all).for_each(|(out, &x)| *out = T::from_f64(x));
         }
     }
 }
@@ -129,17 +143,17 @@ pub struct Matrix<'a> {
     pub column: usize,
 }
 
-impl Rows for Matrix<'_> {
-    fn read(&self, row: usize, column: usize, out: &mut [f64]) {
+impl<T: Term> Rows<T> for Matrix<'_> {
+    fn read(&self, row: usize, column: usize, out: &mut [T]) {
         self.numbers.read(row * self.row + column * self.column, self.column, out);
     }
 
-    fn pack(&self, row: usize, column: usize, panels: &mut Panels<'_>) {
+    fn pack(&self, row: usize, column: usize, panels: &mut Panels<'_, T>) {
         match self.numbers {
             Numbers::Singles(all) if self.column == 1 => {
                 panels.fill_singles(&all[row * self.row + column..], self.row);
             }
-            _ => panels.fill(|k, line| self.read(row + k, column, line)),
+            _ => panels.fill(|k, line: &mut [T]| self.read(row + k, column, line)),
         }
     }
 }
@@ -149,10 +163,10 @@ impl Rows for Matrix<'_> {
 #[allow(missing_debug_implementations, reason = "a matrix that is computed has nothing to show")]
 pub struct Product<'a> {
     /// The first factor: `rows` rows of `inner` elements.
-    pub a: &'a dyn Rows,
+    pub a: &'a dyn Elements,
     /// The second factor: `inner` rows of `columns` elements.
-    pub b: &'a dyn Rows,
-    /// True if the products of all elements of both are exact in float64.
+    pub b: &'a dyn Elements,
+    /// True if the products of all elements of both are exact in float64: all are numbers of float32.
     pub exact: bool,
 }
 
@@ -167,9 +181,9 @@ pub struct Sizes {
     pub columns: usize,
 }
 
-/// Rows and columns of a block of the result, and the part of the summed axis that is packed at a
-/// time: together they fill the second cache.
-const BLOCK: Sizes = Sizes { rows: 192, inner: 192, columns: 384 };
+/// Rows and columns of a block of the result; with [`Term::INNER`], they fill the second cache.
+const BLOCK_ROWS: usize = 192;
+const BLOCK_COLUMNS: usize = 384;
 
 /// Columns of a block of few rows: long blocks, as memory is read faster in order. Columns of the
 /// second factor are read in groups that fill the first cache.
@@ -177,9 +191,14 @@ const FEW_BLOCK: usize = 12288;
 const LINES: usize = 8;
 const LINE: usize = 512;
 
-/// Maximum number of rows of a tile, and of its columns.
+/// Maximum number of rows of a tile, and of its columns of float32.
 const MAX_ROWS: usize = 8;
-const MAX_COLUMNS: usize = MAX_VECTORS * 8;
+const MAX_COLUMNS: usize = max_columns::<f32>();
+
+/// Maximum number of columns of a tile.
+const fn max_columns<T>() -> usize {
+    MAX_VECTORS * (64 / size_of::<T>())
+}
 
 /// Multiplications that take less time than other threads need to wake.
 const FEW_FOR_THREADS: u128 = 1 << 20;
@@ -191,13 +210,13 @@ const SHARED: usize = 16;
 impl Sizes {
     /// The block that one thread computes at a time, with whole tiles. Blocks are of about the same
     /// size, and of several numbers of blocks, those are taken that all threads are done with first.
-    fn block(self, products: usize, threads: usize) -> Sizes {
-        let most = if self.few() { FEW_BLOCK } else { BLOCK.columns };
-        let (rows, columns) = (self.rows.div_ceil(BLOCK.rows).max(1), self.columns.div_ceil(most).max(1));
+    fn block<T: Term>(self, products: usize, threads: usize) -> Sizes {
+        let most = if self.few() { FEW_BLOCK } else { BLOCK_COLUMNS };
+        let (rows, columns) = (self.rows.div_ceil(BLOCK_ROWS).max(1), self.columns.div_ceil(most).max(1));
         let of = |rows: usize, columns: usize| Sizes {
             rows: self.rows.div_ceil(rows).max(1).next_multiple_of(MAX_ROWS),
-            inner: self.inner.min(BLOCK.inner),
-            columns: self.columns.div_ceil(columns).max(1).next_multiple_of(MAX_COLUMNS),
+            inner: self.inner.min(T::INNER),
+            columns: self.columns.div_ceil(columns).max(1).next_multiple_of(max_columns::<T>()),
         };
         let last = |blocks: usize| if threads == 1 { blocks } else { blocks.max(SHARED) };
         let all = (rows..=last(rows)).flat_map(|at| (columns..=last(columns)).map(move |to| of(at, to)));
@@ -231,18 +250,29 @@ impl Sizes {
     }
 
     /// Bytes that [`multiply`] takes for `products` products on `threads` threads, besides the
-    /// results.
+    /// results, in either type.
     pub fn bytes(self, products: usize, threads: usize) -> u128 {
+        self.bytes_of::<f64>(products, threads).max(self.bytes_of::<f32>(products, threads))
+    }
+
+    fn bytes_of<T: Term>(self, products: usize, threads: usize) -> u128 {
         let threads = self.threads(products, threads);
-        let block = self.block(products, threads);
+        let block = self.block::<T>(products, threads);
         let Sizes { rows, inner, columns } = block;
         let packed = product(rows, inner) + product(self.packed(block) + block.lines(), 1);
         let segments = product(columns, pack::SEGMENT) + product(inner, size_of::<usize>());
-        let scratch = (packed + product(rows, columns)) * product(size_of::<f64>(), 1) + segments;
+        let sums = product(self.sums::<T>(block), 1);
+        let line = product(columns, size_of::<f64>());
+        let scratch = (packed + sums) * product(size_of::<T>(), 1) + segments + line;
         let scratch = scratch * product(threads, 1);
         // A place for each row of each block, in lists that may have room for twice as many.
         let places = product(self.rows, self.columns.div_ceil(columns.max(1)) + 4);
         scratch + product(products, 1).saturating_mul(places * 40 + 256)
+    }
+
+    /// Sums of a block of the result; to few rows, those of a part of the summed axis are added.
+    fn sums<T: Term>(self, Sizes { rows, columns, .. }: Sizes) -> usize {
+        rows * columns * if self.few() && T::BLOCKED { 2 } else { 1 }
     }
 
     /// Elements of the rows of a factor that are read before they are packed, or added, for a block.
@@ -252,47 +282,45 @@ impl Sizes {
     }
 }
 
-/// Memory of a thread.
-#[derive(Default)]
-struct Scratch {
-    a: Vec<f64>,
-    b: Vec<f64>,
-    lines: Vec<f64>,
-    sums: Vec<f64>,
+/// Memory of a thread, which it keeps from one product to the next: clearing it takes longer than
+/// small products.
+#[doc(hidden)]
+#[derive(Debug, Default)]
+pub struct Scratch<T> {
+    a: Vec<T>,
+    b: Vec<T>,
+    lines: Vec<T>,
+    sums: Vec<T>,
+    /// Sums of a row in float64.
+    wide: Vec<f64>,
 }
 
-thread_local! {
-    /// Memory that the thread keeps from one product to the next: clearing it takes longer than small
-    /// products.
-    static SCRATCH: Cell<Scratch> = Cell::default();
-}
-
-impl Scratch {
+impl<T: Term> Scratch<T> {
     /// Calls a function with memory for blocks of products of these sizes.
-    fn with<R>(sizes: Sizes, block: Sizes, work: impl FnOnce(&mut Scratch) -> R) -> R {
-        let Sizes { rows, inner, columns } = block;
-        let mut scratch = SCRATCH.take();
-        let fit = |memory: &mut Vec<f64>, len: usize| memory.resize(memory.len().max(len), 0.0);
+    fn with<R>(sizes: Sizes, block: Sizes, work: impl FnOnce(&mut Scratch<T>) -> R) -> R {
+        let Sizes { rows, inner, .. } = block;
+        let mut scratch = T::scratch().take();
+        let fit = |memory: &mut Vec<T>, len: usize| memory.resize(memory.len().max(len), T::default());
         fit(&mut scratch.a, rows * inner);
         fit(&mut scratch.b, sizes.packed(block));
         fit(&mut scratch.lines, block.lines());
-        fit(&mut scratch.sums, rows * columns);
+        fit(&mut scratch.sums, sizes.sums::<T>(block));
         let result = work(&mut scratch);
-        SCRATCH.set(scratch);
+        T::scratch().set(scratch);
         result
     }
 }
 
 /// A block of the result.
-struct ResultPart<'a, T> {
+struct ResultPart<'a, R> {
     matrix: usize,
     row: usize,
     column: usize,
-    rows: Vec<&'a mut [T]>,
+    rows: Vec<&'a mut [R]>,
 }
 
-/// Multiplies pairs of matrices of the same sizes. The results lie one after the other in `out`;
-/// `store` is given the number of a matrix, a row, a column, the sums from there on, and where they
+/// Multiplies pairs of matrices of the same sizes, adding in a type of terms; the elements are
+/// numbers of float32 if it is that. The results lie one after the other in `out`; `store` is given the number of a matrix, a row, a column, the sums from there on, and where they
 /// go. `check` is called from time to time.
 ///
 /// # Errors
@@ -300,13 +328,13 @@ struct ResultPart<'a, T> {
 ///
 /// # Panics
 /// If `out` has not as many elements as the results, or a factor has not as many as the sizes say.
-pub fn multiply<T: Send, E: Send>(
+pub fn multiply<T: Term, R: Send, E: Send>(
     products: &[Product<'_>],
     sizes: Sizes,
-    out: &mut [T],
+    out: &mut [R],
     options: Options,
     check: impl Fn() -> Result<(), E> + Sync,
-    store: impl Fn(usize, usize, usize, &[f64], &mut [T]) + Sync,
+    store: impl Fn(usize, usize, usize, &[f64], &mut [R]) + Sync,
 ) -> Result<(), E> {
     let Sizes { rows, columns, .. } = sizes;
     assert_eq!(product(out.len(), 1), product(products.len(), rows).saturating_mul(product(columns, 1)));
@@ -314,7 +342,7 @@ pub fn multiply<T: Send, E: Send>(
         return Ok(());
     }
     let threads = sizes.threads(products.len(), options.count());
-    let block = sizes.block(products.len(), threads);
+    let block = sizes.block::<T>(products.len(), threads);
     let mut parts = Vec::new();
     for (matrix, out) in out.chunks_mut(rows * columns).enumerate() {
         for (at, out) in out.chunks_mut(block.rows * columns).enumerate() {
@@ -325,12 +353,13 @@ pub fn multiply<T: Send, E: Send>(
             }
         }
     }
-    let work = |scratch: &mut Scratch, part: ResultPart<'_, T>| {
+    let work = |scratch: &mut Scratch<T>, part: ResultPart<'_, R>| {
         let columns = part.rows.first().map_or(0, |row| row.len());
         let of = Sizes { rows: part.rows.len(), inner: sizes.inner, columns };
         products[part.matrix].sums(scratch, of, [part.row, part.column], options, &check)?;
         for (at, row) in part.rows.into_iter().enumerate() {
-            store(part.matrix, part.row + at, part.column, &scratch.sums[at * columns..][..columns], row);
+            let sums = T::wide(&scratch.sums[at * columns..][..columns], &mut scratch.wide);
+            store(part.matrix, part.row + at, part.column, sums, row);
         }
         Ok(())
     };
@@ -339,47 +368,54 @@ pub fn multiply<T: Send, E: Send>(
 }
 
 /// Makes every NaN the positive quiet one.
+pub fn one_nan<T: Term>(sums: &mut [T], options: Options) {
+    T::one_nan(options.token(), sums);
+}
+
 #[allow(clippy::needless_range_loop, reason = "loops over indices are compiled for the level")]
-pub fn one_nan(sums: &mut [f64], options: Options) {
+fn nans<T: Term>(token: Token, sums: &mut [T]) {
     let count = sums.len();
-    at_level!(options.token(), _ => for i in 0..count {
-        sums[i] = if sums[i].is_nan() { f64::NAN } else { sums[i] };
+    at_level!(token, _ => for i in 0..count {
+        sums[i] = sums[i].or_nan();
     });
 }
 
 impl Product<'_> {
     /// Computes the sums of a block, row by row.
-    fn sums<E>(
+    fn sums<T: Term, E>(
         &self,
-        scratch: &mut Scratch,
+        scratch: &mut Scratch<T>,
         of: Sizes,
         [row, column]: [usize; 2],
         options: Options,
         check: impl Fn() -> Result<(), E>,
     ) -> Result<(), E> {
         let token = options.token();
-        let Scratch { a, b, lines, sums } = scratch;
-        let sums = &mut sums[..of.rows * of.columns];
+        let Scratch { a, b, lines, sums, .. } = scratch;
+        let (sums, part) = sums.split_at_mut(of.rows * of.columns);
         if of.few() || of.inner == 0 {
-            sums.fill(0.0);
+            sums.fill(T::default());
         }
-        for first in (0..of.inner).step_by(BLOCK.inner) {
+        for first in (0..of.inner).step_by(T::INNER) {
             check()?;
-            let inner = BLOCK.inner.min(of.inner - first);
+            let inner = T::INNER.min(of.inner - first);
             let here = Sizes { inner, ..of };
+            if of.few() && T::BLOCKED {
+                let part = &mut part[..sums.len()];
+                part.fill(T::default());
+                self.add_rows([a, lines], here, [row, first, column], part, token);
+                T::add_to(token, sums, part);
+                continue;
+            }
             if of.few() {
                 self.add_rows([a, lines], here, [row, first, column], sums, token);
                 continue;
             }
             let ends = [first == 0, first + inner == of.inner];
-            let read = |at: usize, out: &mut [f64]| self.a.read(row + at, first, out);
-            if lanes(token) == 8 {
-                pack::<8>(a, [of.rows, inner], read, lines, token);
-            } else {
-                pack::<4>(a, [of.rows, inner], read, lines, token);
-            }
-            self.b.pack(first, column, &mut Panels::new(b, lines, here, token));
-            tiles(token, self.exact, [a, b], here, ends, sums);
+            let read = |at: usize, out: &mut [T]| T::rows(self.a).read(row + at, first, out);
+            pack(a, [of.rows, inner], read, lines, token);
+            T::rows(self.b).pack(first, column, &mut Panels::new(b, lines, here, token));
+            T::tiles((token, self.exact), [a, b], here, ends, sums);
         }
         if of.few() {
             one_nan(sums, options);
@@ -388,17 +424,17 @@ impl Product<'_> {
     }
 
     /// Adds to the sums of few rows the products with some rows of the second factor after others.
-    fn add_rows(
+    fn add_rows<T: Term>(
         &self,
-        [a, lines]: [&mut [f64]; 2],
+        [a, lines]: [&mut [T]; 2],
         of: Sizes,
         [row, first, column]: [usize; 3],
-        sums: &mut [f64],
+        sums: &mut [T],
         token: Token,
     ) {
         let a = &mut a[..of.rows * of.inner];
         for (at, a) in a.chunks_mut(of.inner).enumerate() {
-            self.a.read(row + at, first, a);
+            T::rows(self.a).read(row + at, first, a);
         }
         for k in (0..of.inner).step_by(LINES) {
             let count = LINES.min(of.inner - k);
@@ -406,14 +442,23 @@ impl Product<'_> {
                 let len = LINE.min(of.columns - from);
                 let lines = &mut lines[..count * len];
                 for (at, line) in lines.chunks_mut(len).enumerate() {
-                    self.b.read(first + k + at, column + from, line);
+                    T::rows(self.b).read(first + k + at, column + from, line);
                 }
                 let places: [usize; LINES] = std::array::from_fn(|at| at * len);
                 for (at, sums) in sums.chunks_mut(of.columns).enumerate() {
                     let (a, sums) = (&a[at * of.inner + k..][..count], &mut sums[from..][..len]);
-                    add_lines(token, self.exact, a, lines, &places, sums);
+                    T::add_lines((token, self.exact), a, lines, &places, sums);
                 }
             }
         }
     }
+}
+
+/// Adds numbers to as many others.
+#[allow(clippy::needless_range_loop, reason = "loops over indices are compiled for the level")]
+fn add_to<T: Term>(token: Token, sums: &mut [T], part: &[T]) {
+    let (count, part) = (sums.len(), &part[..sums.len()]);
+    at_level!(token, _ => for i in 0..count {
+        sums[i] = sums[i] + part[i];
+    });
 }

@@ -5,50 +5,63 @@ use std::ops::Range;
 use fearless_simd::prelude::*;
 use fearless_simd::{Level as Token, Simd};
 
-use super::tiles::tile;
-use super::{Numbers, Rows, Sizes, lanes};
+use super::tiles::{self, tile};
+use super::{Numbers, Rows, Sizes, Term};
 use crate::vectors::levels::at_level;
 
 /// Elements that must lie after those of [`Shifted`] planes: whole vectors are read.
-pub const SPARE: usize = 8;
+pub const SPARE: usize = 16;
 
-/// Packs rows of the first factor in groups of `R` that lie side by side.
-pub(super) fn pack<const R: usize>(
-    out: &mut [f64],
+/// Packs rows of the first factor in groups, as many as a tile has, that lie side by side.
+pub(super) fn pack<T: Term>(
+    out: &mut [T],
     [rows, inner]: [usize; 2],
-    read: impl Fn(usize, &mut [f64]),
-    lines: &mut [f64],
+    read: impl Fn(usize, &mut [T]),
+    lines: &mut [T],
     token: Token,
 ) {
-    let lines = &mut lines[..R * inner];
-    for (row, out) in (0..rows).step_by(R).zip(out.chunks_exact_mut(R * inner)) {
+    let group = tiles::rows(token);
+    let lines = &mut lines[..group * inner];
+    for (row, out) in (0..rows).step_by(group).zip(out.chunks_exact_mut(group * inner)) {
         for (at, line) in lines.chunks_exact_mut(inner).take(rows - row).enumerate() {
             read(row + at, line);
         }
-        let lines: [&[f64]; R] = std::array::from_fn(|at| &lines[at * inner..][..inner]);
-        at_level!(token, simd => turn(simd, lines, out));
+        T::turn(token, lines, out);
     }
+}
+
+/// Writes the columns of lines, as many as a tile has rows, one after the other.
+pub(super) fn turn<T: Term>(token: Token, lines: &[T], out: &mut [T]) {
+    at_level!(token, simd => if tile(simd).0 == 8 {
+        turn_lines::<_, T, 8>(simd, lines, out);
+    } else {
+        turn_lines::<_, T, 4>(simd, lines, out);
+    });
 }
 
 /// Writes the columns of `R` lines one after the other.
 #[inline(always)]
-fn turn<S: Simd, const R: usize>(simd: S, lines: [&[f64]; R], out: &mut [f64]) {
-    let whole = if S::f64s::LEN == R { lines[0].len() / R * R } else { 0 };
-    for (k, out) in (0..whole).step_by(R).zip(out.chunks_exact_mut(R * R)) {
-        let mut square = [S::f64s::splat(simd, 0.0); R];
+fn turn_lines<S: Simd, T: Term, const R: usize>(simd: S, lines: &[T], out: &mut [T]) {
+    let inner = lines.len() / R;
+    let lines: [&[T]; R] = std::array::from_fn(|at| &lines[at * inner..][..inner]);
+    let lanes = T::Native::<S>::LEN;
+    let whole = if lanes >= R { lines[0].len() / lanes * lanes } else { 0 };
+    for (k, out) in (0..whole).step_by(lanes).zip(out.chunks_exact_mut(R * lanes)) {
+        let mut rows = [T::Native::<S>::splat(simd, T::default()); R];
         for row in 0..R {
-            square[row] = S::f64s::from_slice(simd, &lines[row][k..k + R]);
+            rows[row] = T::Native::<S>::from_slice(simd, &lines[row][k..k + lanes]);
         }
-        // Each time the rows of either half go between those of the other.
+        // Each time the elements of either half go between those of the other, so that the bits of
+        // the number of the row become the last ones of the place.
         for _ in 0..R.trailing_zeros() {
-            let mut next = square;
+            let mut next = rows;
             for row in 0..R / 2 {
-                (next[2 * row], next[2 * row + 1]) = square[row].interleave(square[row + R / 2]);
+                (next[2 * row], next[2 * row + 1]) = rows[row].interleave(rows[row + R / 2]);
             }
-            square = next;
+            rows = next;
         }
-        for (column, out) in square.into_iter().zip(out.chunks_exact_mut(R)) {
-            column.store_slice(out);
+        for (row, out) in rows.into_iter().zip(out.chunks_exact_mut(lanes)) {
+            row.store_slice(out);
         }
     }
     let rest = out[whole * R..].as_chunks_mut::<R>().0;
@@ -61,93 +74,135 @@ fn turn<S: Simd, const R: usize>(simd: S, lines: [&[f64]; R], out: &mut [f64]) {
 
 /// A block of the second factor in panels of a few columns, each row by row.
 #[allow(missing_debug_implementations, reason = "memory that is written has nothing to show")]
-pub struct Panels<'a> {
-    out: &'a mut [f64],
-    line: &'a mut [f64],
+pub struct Panels<'a, T> {
+    out: &'a mut [T],
+    line: &'a mut [T],
     rows: usize,
     token: Token,
 }
 
-impl<'a> Panels<'a> {
+impl<'a, T: Term> Panels<'a, T> {
     /// Empty panels for factors of these sizes.
-    pub(super) fn new(out: &'a mut [f64], lines: &'a mut [f64], of: Sizes, token: Token) -> Panels<'a> {
+    pub(super) fn new(out: &'a mut [T], lines: &'a mut [T], of: Sizes, token: Token) -> Panels<'a, T> {
         Panels { out, line: &mut lines[..of.columns], rows: of.inner, token }
     }
 
     /// Fills each row with what a function writes, which is given its number.
-    pub fn fill(&mut self, mut read: impl FnMut(usize, &mut [f64])) {
+    pub fn fill(&mut self, mut read: impl FnMut(usize, &mut [T])) {
         let Panels { out, line, rows, token } = self;
         for k in 0..*rows {
             read(k, line);
-            at_level!(*token, simd => split(simd, line, [k, *rows], out));
+            T::split(*token, line, [k, *rows], out);
         }
     }
 
     /// Fills rows with float32 that lie `step` apart.
     pub(super) fn fill_singles(&mut self, all: &[[u8; 4]], step: usize) {
         let Panels { out, line, rows, token } = self;
-        at_level!(*token, simd => for k in 0..*rows {
-            split(simd, &all[k * step..][..line.len()], [k, *rows], out);
-        });
+        T::split_singles(*token, Lines { all, step, columns: line.len(), rows: *rows }, out);
     }
 }
 
-/// Elements that vectors of doubles are made of. Loops go over indices: functions of iterators that
-/// are not inlined are not compiled for the level.
-trait WideElement: Copy {
-    /// Writes as many elements as a vector of doubles has.
-    fn widen<S: Simd>(simd: S, from: &[Self], to: &mut [f64]);
-
-    fn double(self) -> f64;
+/// Rows of float32 that lie `step` apart.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct Lines<'a> {
+    all: &'a [[u8; 4]],
+    step: usize,
+    columns: usize,
+    rows: usize,
 }
 
-impl WideElement for f64 {
+/// Writes a row of terms into panels.
+pub(super) fn split_terms<T: Term>(token: Token, line: &[T], place: [usize; 2], out: &mut [T]) {
+    at_level!(token, simd => split::<_, Terms, T>(simd, line, place, out));
+}
+
+/// Writes rows of float32 into panels.
+pub(super) fn split_singles<T: Term>(token: Token, lines: Lines<'_>, out: &mut [T]) {
+    let Lines { all, step, columns, rows } = lines;
+    at_level!(token, simd => for k in 0..rows {
+        split::<_, Singles, T>(simd, &all[k * step..][..columns], [k, rows], out);
+    });
+}
+
+/// Elements of a kind, from which terms are made. Loops go over indices: functions of iterators that
+/// are not inlined are not compiled for the level.
+trait Source<T: Term> {
+    type Element: Copy;
+
+    /// Writes as many terms as a vector has.
+    fn terms<S: Simd>(simd: S, from: &[Self::Element], to: &mut [T]);
+
+    fn term(element: Self::Element) -> T;
+}
+
+/// Elements that are terms.
+struct Terms;
+
+impl<T: Term> Source<T> for Terms {
+    type Element = T;
+
     #[inline(always)]
-    fn widen<S: Simd>(_: S, from: &[f64], to: &mut [f64]) {
+    fn terms<S: Simd>(_: S, from: &[T], to: &mut [T]) {
         to.copy_from_slice(from);
     }
 
     #[inline(always)]
-    fn double(self) -> f64 {
-        self
+    fn term(element: T) -> T {
+        element
     }
 }
 
-/// Maximum number of lanes of float32.
-const SINGLES: usize = 16;
+/// Elements of float32 at any alignment.
+struct Singles;
 
-impl WideElement for [u8; 4] {
+impl<T: Term> Source<T> for Singles {
+    type Element = [u8; 4];
+
     #[inline(always)]
-    fn widen<S: Simd>(simd: S, from: &[[u8; 4]], to: &mut [f64]) {
-        let mut singles = [0.0; SINGLES];
-        for at in 0..S::f64s::LEN {
-            singles[at] = f32::from_ne_bytes(from[at]);
-        }
-        let (low, _) = S::f32s::from_slice(simd, &singles[..S::f32s::LEN]).widen();
-        low.store_slice(to);
+    fn terms<S: Simd>(simd: S, from: &[[u8; 4]], to: &mut [T]) {
+        T::singles(simd, from, to);
     }
 
     #[inline(always)]
-    fn double(self) -> f64 {
-        f64::from(f32::from_ne_bytes(self))
+    fn term(element: [u8; 4]) -> T {
+        T::single(element)
+    }
+}
+
+/// Elements of float64.
+struct Doubles;
+
+impl<T: Term> Source<T> for Doubles {
+    type Element = f64;
+
+    #[inline(always)]
+    fn terms<S: Simd>(_: S, from: &[f64], to: &mut [T]) {
+        T::doubles(from, to);
+    }
+
+    #[inline(always)]
+    fn term(element: f64) -> T {
+        T::from_f64(element)
     }
 }
 
 /// Writes a row: of each panel, the row of that number.
 #[inline(always)]
-fn split<S: Simd, T: WideElement>(simd: S, line: &[T], [k, rows]: [usize; 2], out: &mut [f64]) {
-    let lanes = S::f64s::LEN;
-    let vectors = tile(lanes).1;
+fn split<S: Simd, E: Source<T>, T: Term>(simd: S, line: &[E::Element], [k, rows]: [usize; 2], out: &mut [T]) {
+    let lanes = T::Native::<S>::LEN;
+    let vectors = tile(simd).1;
     let width = vectors * lanes;
     let whole = line.len() / width;
     for panel in 0..whole {
         let (line, out) = (&line[panel * width..][..width], &mut out[(panel * rows + k) * width..][..width]);
         for at in 0..vectors {
-            T::widen(simd, &line[at * lanes..][..lanes], &mut out[at * lanes..][..lanes]);
+            E::terms(simd, &line[at * lanes..][..lanes], &mut out[at * lanes..][..lanes]);
         }
     }
     for at in whole * width..line.len() {
-        out[(whole * rows + k - whole) * width + at] = line[at].double();
+        out[(whole * rows + k - whole) * width + at] = E::term(line[at]);
     }
 }
 
@@ -185,6 +240,17 @@ impl Shifted<'_> {
         row / self.places.len() * self.plane + self.places[row % self.places.len()]
     }
 
+    /// Writes some rows and columns into panels.
+    pub(super) fn copy<T: Term>(&self, token: Token, [rows, columns]: [Range<usize>; 2], out: &mut [T]) {
+        let width = at_level!(token, simd => width::<_, T>(simd));
+        let segments = self.segments(columns, width);
+        let places: Vec<_> = rows.map(|row| self.place(row)).collect();
+        at_level!(token, simd => match self.planes {
+            Numbers::Singles(all) => copy::<_, Singles, T>(simd, all, &segments, &places, out),
+            Numbers::Doubles(all) => copy::<_, Doubles, T>(simd, all, &segments, &places, out),
+        });
+    }
+
     /// The elements of some columns, in panels.
     fn segments(&self, columns: Range<usize>, width: usize) -> Vec<Segment> {
         let (mut at, mut segments) = (columns.start, Vec::new());
@@ -199,8 +265,8 @@ impl Shifted<'_> {
     }
 }
 
-impl Rows for Shifted<'_> {
-    fn read(&self, row: usize, column: usize, mut out: &mut [f64]) {
+impl<T: Term> Rows<T> for Shifted<'_> {
+    fn read(&self, row: usize, column: usize, mut out: &mut [T]) {
         let (first, mut line, mut within) = (self.place(row), column / self.line, column % self.line);
         while !out.is_empty() {
             let (here, rest) = out.split_at_mut(out.len().min(self.line - within));
@@ -209,30 +275,29 @@ impl Rows for Shifted<'_> {
         }
     }
 
-    fn pack(&self, row: usize, column: usize, panels: &mut Panels<'_>) {
+    fn pack(&self, row: usize, column: usize, panels: &mut Panels<'_, T>) {
         let Panels { out, line, rows, token } = panels;
-        let width = tile(lanes(*token)).1 * lanes(*token);
-        let segments = self.segments(column..column + line.len(), width);
-        let places: Vec<_> = (row..row + *rows).map(|row| self.place(row)).collect();
-        at_level!(*token, simd => match self.planes {
-            Numbers::Singles(all) => copy(simd, all, &segments, &places, out),
-            Numbers::Doubles(all) => copy(simd, all, &segments, &places, out),
-        });
+        T::copy(*token, self, [row..row + *rows, column..column + line.len()], out);
     }
+}
+
+/// Columns of a panel.
+#[inline(always)]
+fn width<S: Simd, T: Term>(simd: S) -> usize {
+    tile(simd).1 * T::Native::<S>::LEN
 }
 
 /// Writes the segments of rows, whose first elements lie at some places. Whole vectors are written:
 /// what a segment writes after its end, the next one overwrites.
 #[inline(always)]
-fn copy<S: Simd, T: WideElement>(
+fn copy<S: Simd, E: Source<T>, T: Term>(
     simd: S,
-    all: &[T],
+    all: &[E::Element],
     segments: &[Segment],
     places: &[usize],
-    out: &mut [f64],
+    out: &mut [T],
 ) {
-    let lanes = S::f64s::LEN;
-    let width = tile(lanes).1 * lanes;
+    let (lanes, width) = (T::Native::<S>::LEN, width::<S, T>(simd));
     for segments in segments.chunk_by(|a, b| a.panel == b.panel) {
         let panel = &mut out[segments[0].panel * places.len() * width..];
         for k in 0..places.len() {
@@ -242,7 +307,7 @@ fn copy<S: Simd, T: WideElement>(
                 let to = &mut panel[k * width + part.column..][..count];
                 let mut at = 0;
                 while at < count {
-                    T::widen(simd, &from[at..at + lanes], &mut to[at..at + lanes]);
+                    E::terms(simd, &from[at..at + lanes], &mut to[at..at + lanes]);
                     at += lanes;
                 }
             }

@@ -1,14 +1,13 @@
 //! Products whose sums are not added in float64 one after the other.
 
-use super::{Product, Sizes};
+use super::{Product, Rows, Sizes, multiply};
 use crate::options::Options;
-use crate::sums::{Destination, Sums};
+use crate::sums::{Destination, SumType, Sums};
 use crate::threads::share;
 use crate::vectors::sums::{Blocks, COLUMNS, INNER, ROWS};
 use crate::with_accumulator;
 
-/// Multiplies pairs of matrices as [`multiply`](super::multiply) does, adding in another
-/// way.
+/// Multiplies pairs of matrices as [`multiply`] does, adding as asked: see [`Sums::term`].
 ///
 /// # Errors
 /// Errors of `check`, the first one.
@@ -24,8 +23,11 @@ pub fn multiply_with<T: Send, E: Send>(
     check: impl Fn() -> Result<(), E> + Sync,
     store: impl Fn(usize, usize, usize, &[f64], &mut [T]) + Sync,
 ) -> Result<(), E> {
-    if out.is_empty() {
-        return Ok(());
+    match sums.term(to, products.iter().all(|product| product.exact)) {
+        Some(SumType::Double) => return multiply::<f64, T, E>(products, sizes, out, options, check, store),
+        Some(SumType::Single) => return multiply::<f32, T, E>(products, sizes, out, options, check, store),
+        None if out.is_empty() => return Ok(()),
+        None => {}
     }
     let mut parts = Vec::new();
     for (matrix, out) in out.chunks_mut(sizes.rows * sizes.columns).enumerate() {
@@ -66,7 +68,7 @@ impl Product<'_> {
             check()?;
             let inner = INNER.min(of.inner - first);
             let (a, b) = (&mut a[..of.rows * inner], &mut b[..inner * COLUMNS]);
-            a.chunks_mut(inner).enumerate().for_each(|(at, a)| self.a.read(row + at, first, a));
+            a.chunks_mut(inner).enumerate().for_each(|(at, a)| Rows::<f64>::read(self.a, row + at, first, a));
             for (k, b) in b.chunks_mut(COLUMNS).enumerate() {
                 self.b.read(first + k, column, &mut b[..of.columns]);
             }

@@ -5,18 +5,18 @@ use std::ops::Range;
 use fearless_simd::prelude::*;
 use fearless_simd::{Level as Token, Simd};
 
-use super::{MAX_COLUMNS, Sizes};
+use super::{MAX_COLUMNS, Sizes, Term};
 use crate::options::Options;
 use crate::vectors::levels::at_level;
 
 /// Vectors side by side in the widest tile.
 pub(super) const MAX_VECTORS: usize = 3;
 
-/// Rows of a tile and vectors side by side, by lanes of a vector: sums, a row of the second factor
-/// and an element of the first stay in registers, of which there are 32 with 8 lanes and 16 with
-/// fewer.
-pub(super) const fn tile(lanes: usize) -> (usize, usize) {
-    if lanes == 8 { (8, MAX_VECTORS) } else { (4, 2) }
+/// Rows of a tile and vectors side by side: sums, a row of the second factor and an element of the
+/// first stay in registers, of which there are 32 of 512 bits, and 16 otherwise.
+#[inline(always)]
+pub(super) fn tile<S: Simd>(_: S) -> (usize, usize) {
+    if S::f64s::LEN == 8 { (8, MAX_VECTORS) } else { (4, 2) }
 }
 
 /// Adds to each sum the products of numbers and of as many elements, in their order: for the first
@@ -25,55 +25,54 @@ pub(super) const fn tile(lanes: usize) -> (usize, usize) {
 ///
 /// # Panics
 /// If there are fewer places than numbers, or fewer elements after one than sums.
-pub fn add_shifted(
+pub fn add_shifted<T: Term>(
     exact: bool,
-    a: &[f64],
-    elements: &[f64],
+    a: &[T],
+    elements: &[T],
     places: &[usize],
-    sums: &mut [f64],
+    sums: &mut [T],
     options: Options,
 ) {
-    add_lines(options.token(), exact, a, elements, places, sums);
+    T::add_lines((options.token(), exact), a, elements, places, sums);
 }
 
 /// Adds as [`add_shifted`] does.
-pub(super) fn add_lines(
-    token: Token,
-    exact: bool,
-    a: &[f64],
-    elements: &[f64],
+pub(super) fn add_lines<T: Term>(
+    (token, exact): (Token, bool),
+    a: &[T],
+    elements: &[T],
     places: &[usize],
-    sums: &mut [f64],
+    sums: &mut [T],
 ) {
-    at_level!(token, simd => if fuses(simd, exact) {
-        add_lines_of::<_, true>(simd, a, elements, places, sums);
+    at_level!(token, simd => if T::fuses(token, exact) {
+        add_lines_of::<_, T, true>(simd, a, elements, places, sums);
     } else {
-        add_lines_of::<_, false>(simd, a, elements, places, sums);
+        add_lines_of::<_, T, false>(simd, a, elements, places, sums);
     });
 }
 
 #[inline(always)]
-fn add_lines_of<S: Simd, const FUSED: bool>(
+fn add_lines_of<S: Simd, T: Term, const FUSED: bool>(
     simd: S,
-    a: &[f64],
-    elements: &[f64],
+    a: &[T],
+    elements: &[T],
     places: &[usize],
-    sums: &mut [f64],
+    sums: &mut [T],
 ) {
-    let (lanes, width) = (S::f64s::LEN, MAX_VECTORS * S::f64s::LEN);
+    let (lanes, width) = (T::Native::<S>::LEN, MAX_VECTORS * T::Native::<S>::LEN);
     let places = &places[..a.len()];
     let whole = sums.len() / width * width;
     let (wide, rest) = sums.split_at_mut(whole);
     for (at, sums) in wide.chunks_exact_mut(width).enumerate() {
-        let mut own = [S::f64s::splat(simd, 0.0); MAX_VECTORS];
+        let mut own = [T::Native::<S>::splat(simd, T::default()); MAX_VECTORS];
         for v in 0..MAX_VECTORS {
-            own[v] = S::f64s::from_slice(simd, &sums[v * lanes..][..lanes]);
+            own[v] = T::Native::<S>::from_slice(simd, &sums[v * lanes..][..lanes]);
         }
         for k in 0..a.len() {
-            let (x, line) = (S::f64s::splat(simd, a[k]), &elements[places[k] + at * width..][..width]);
+            let (x, line) = (T::Native::<S>::splat(simd, a[k]), &elements[places[k] + at * width..][..width]);
             for v in 0..MAX_VECTORS {
-                let y = S::f64s::from_slice(simd, &line[v * lanes..][..lanes]);
-                own[v] = if FUSED { x.mul_add(y, own[v]) } else { own[v] + x * y };
+                let y = T::Native::<S>::from_slice(simd, &line[v * lanes..][..lanes]);
+                own[v] = if FUSED { x.mul_add_precise(y, own[v]) } else { own[v] + x * y };
             }
         }
         for v in 0..MAX_VECTORS {
@@ -83,54 +82,43 @@ fn add_lines_of<S: Simd, const FUSED: bool>(
     for (&x, place) in a.iter().zip(places) {
         let line = &elements[place + whole..][..rest.len()];
         for (sum, &y) in rest.iter_mut().zip(line) {
-            *sum = if FUSED { x.mul_add(y, *sum) } else { *sum + x * y };
+            *sum = if FUSED { x.fused(y, *sum) } else { *sum + x * y };
         }
     }
 }
 
-/// Returns true if multiplications are fused with additions: where that rounds alike, and unless a
-/// fused operation is slow for want of an instruction.
-#[inline(always)]
-fn fuses<S: Simd>(simd: S, exact: bool) -> bool {
-    exact && !matches!(simd.level(), Token::Fallback(_))
-}
-
-/// Lanes of the vectors of a level.
-pub(super) fn lanes(token: Token) -> usize {
-    fn of<S: Simd>(_: S) -> usize {
-        S::f64s::LEN
-    }
-    at_level!(token, simd => of(simd))
+/// Rows of a tile at a level.
+pub(super) fn rows(token: Token) -> usize {
+    at_level!(token, simd => tile(simd).0)
 }
 
 /// Adds to the sums the products of packed blocks. The first blocks begin the sums, and the last
 /// ones end them.
-pub(super) fn tiles(
-    token: Token,
-    exact: bool,
-    factors: [&[f64]; 2],
+pub(super) fn tiles<T: Term>(
+    (token, exact): (Token, bool),
+    factors: [&[T]; 2],
     of: Sizes,
     ends: [bool; 2],
-    sums: &mut [f64],
+    sums: &mut [T],
 ) {
-    at_level!(token, simd => if fuses(simd, exact) {
-        tiles_of::<_, true>(simd, factors, of, ends, sums);
+    at_level!(token, simd => if T::fuses(token, exact) {
+        tiles_of::<_, T, true>(simd, factors, of, ends, sums);
     } else {
-        tiles_of::<_, false>(simd, factors, of, ends, sums);
+        tiles_of::<_, T, false>(simd, factors, of, ends, sums);
     });
 }
 
 #[inline(always)]
-fn tiles_of<S: Simd, const FUSED: bool>(
+fn tiles_of<S: Simd, T: Term, const FUSED: bool>(
     simd: S,
-    [a, b]: [&[f64]; 2],
+    [a, b]: [&[T]; 2],
     of: Sizes,
     ends: [bool; 2],
-    sums: &mut [f64],
+    sums: &mut [T],
 ) {
     let Sizes { rows, inner, columns } = of;
-    let lanes = S::f64s::LEN;
-    let (group, vectors) = tile(lanes);
+    let lanes = T::Native::<S>::LEN;
+    let (group, vectors) = tile(simd);
     let width = vectors * lanes;
     for (panel, first) in (0..columns).step_by(width).enumerate() {
         let b = &b[panel * inner * width..][..inner * width];
@@ -142,7 +130,7 @@ fn tiles_of<S: Simd, const FUSED: bool>(
             for from in (0..rest.min(width)).step_by(each) {
                 let here = each.min(rest - from);
                 let mut tile = Tile { a, b, sums, columns, column: first + from, from, here, ends };
-                if each == width && lanes == 8 {
+                if each == width && vectors == MAX_VECTORS {
                     tile.rows::<S, MAX_VECTORS, FUSED>(simd, row..rows.min(row + group));
                 } else if each == width {
                     tile.rows::<S, 2, FUSED>(simd, row..rows.min(row + group));
@@ -155,10 +143,10 @@ fn tiles_of<S: Simd, const FUSED: bool>(
 }
 
 /// A tile of the result, and what is added to it.
-struct Tile<'a> {
-    a: &'a [f64],
-    b: &'a [f64],
-    sums: &'a mut [f64],
+struct Tile<'a, T> {
+    a: &'a [T],
+    b: &'a [T],
+    sums: &'a mut [T],
     columns: usize,
     /// The first column, in the result and in the panel.
     column: usize,
@@ -169,7 +157,7 @@ struct Tile<'a> {
     ends: [bool; 2],
 }
 
-impl Tile<'_> {
+impl<T: Term> Tile<'_, T> {
     /// Adds the products of the rows of a group.
     #[inline(always)]
     fn rows<S: Simd, const V: usize, const FUSED: bool>(&mut self, simd: S, mut rest: Range<usize>) {
@@ -195,47 +183,40 @@ impl Tile<'_> {
         from: usize,
         row: usize,
     ) {
-        let lanes = S::f64s::LEN;
-        let mut sums = [[S::f64s::splat(simd, 0.0); V]; R];
-        let mut edge = [0.0; MAX_COLUMNS];
-        if !self.ends[0] {
-            for r in 0..R {
-                let own = &self.sums[(row + r) * self.columns + self.column..][..self.here];
-                let own = if self.here == V * lanes {
-                    own
-                } else {
-                    edge[..self.here].copy_from_slice(own);
-                    &edge[..V * lanes]
-                };
-                for v in 0..V {
-                    sums[r][v] = S::f64s::from_slice(simd, &own[v * lanes..][..lanes]);
-                }
-            }
+        let lanes = T::Native::<S>::LEN;
+        let mut sums = [[T::Native::<S>::splat(simd, T::default()); V]; R];
+        if !T::BLOCKED {
+            self.load(simd, row, &mut sums);
         }
         // A copy that nothing points to stays in registers.
         let mut tile = sums;
-        let (group, vectors) = super::tiles::tile(lanes);
+        let (group, vectors) = super::tiles::tile(simd);
         for (a, b) in self.a.chunks_exact(group).zip(self.b.chunks_exact(vectors * lanes)) {
             let b = &b[self.from..][..V * lanes];
-            let mut columns = [S::f64s::splat(simd, 0.0); V];
+            let mut columns = [T::Native::<S>::splat(simd, T::default()); V];
             for v in 0..V {
-                columns[v] = S::f64s::from_slice(simd, &b[v * lanes..(v + 1) * lanes]);
+                columns[v] = T::Native::<S>::from_slice(simd, &b[v * lanes..(v + 1) * lanes]);
             }
             let a = &a[from..from + R];
             for r in 0..R {
-                let x = S::f64s::splat(simd, a[r]);
+                let x = T::Native::<S>::splat(simd, a[r]);
                 for v in 0..V {
                     let sum = tile[r][v];
-                    tile[r][v] = if FUSED { x.mul_add(columns[v], sum) } else { sum + x * columns[v] };
+                    tile[r][v] =
+                        if FUSED { x.mul_add_precise(columns[v], sum) } else { sum + x * columns[v] };
                 }
             }
         }
-        let nan = S::f64s::splat(simd, f64::NAN);
+        if T::BLOCKED {
+            self.load(simd, row, &mut sums);
+        }
+        let nan = T::Native::<S>::splat(simd, T::NAN);
+        let mut edge = [T::default(); MAX_COLUMNS];
         for r in 0..R {
             let own = &mut self.sums[(row + r) * self.columns + self.column..][..self.here];
             let to = if self.here == V * lanes { &mut *own } else { &mut edge[..V * lanes] };
             for v in 0..V {
-                let mut sum = tile[r][v];
+                let mut sum = if T::BLOCKED { sums[r][v] + tile[r][v] } else { tile[r][v] };
                 if self.ends[1] {
                     sum = sum.simd_eq(sum).select(sum, nan);
                 }
@@ -243,6 +224,34 @@ impl Tile<'_> {
             }
             if self.here < V * lanes {
                 own.copy_from_slice(&edge[..self.here]);
+            }
+        }
+    }
+
+    /// Reads the sums so far of `R` rows, which are zeros if the sums begin.
+    #[allow(clippy::needless_range_loop, reason = "loops over indices are unrolled into registers")]
+    #[inline(always)]
+    fn load<S: Simd, const R: usize, const V: usize>(
+        &self,
+        simd: S,
+        row: usize,
+        sums: &mut [[T::Native<S>; V]; R],
+    ) {
+        if self.ends[0] {
+            return;
+        }
+        let lanes = T::Native::<S>::LEN;
+        let mut edge = [T::default(); MAX_COLUMNS];
+        for r in 0..R {
+            let own = &self.sums[(row + r) * self.columns + self.column..][..self.here];
+            let own = if self.here == V * lanes {
+                own
+            } else {
+                edge[..self.here].copy_from_slice(own);
+                &edge[..V * lanes]
+            };
+            for v in 0..V {
+                sums[r][v] = T::Native::<S>::from_slice(simd, &own[v * lanes..][..lanes]);
             }
         }
     }

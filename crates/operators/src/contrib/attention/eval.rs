@@ -161,8 +161,9 @@ pub fn attention(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Resul
     }
     let (size, value_size) = (size_of(q_width, queries)?, size_of(v_width, queries)?);
     let (input, weights) = (cx.floats(0)?, shaped(cx, 1, &[width, columns])?);
-    let mut all =
-        products(cx, &input, &weights, Sizes { rows: batch * length, inner: width, columns }, &[(0, 0)])?;
+    let limits = cx.limits();
+    let (sizes, adding) = (Sizes { rows: batch * length, inner: width, columns }, cx.adding(&limits)?);
+    let mut all = products(cx, &input, &weights, sizes, &[(0, 0)], adding)?;
     if let Some(bias) = maybe_shaped(cx, 2, &[columns])? {
         for (at, x) in all.iter_mut().enumerate() {
             *x += bias[at % columns];

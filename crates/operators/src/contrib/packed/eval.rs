@@ -82,7 +82,9 @@ pub fn mat_mul_n_bits(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> 
     let weights: Vec<_> = (0..columns * inner).map(weight).collect();
     let x = cx.floats(0)?;
     let sizes = Sizes { rows: x.len() / inner, inner, columns };
-    let mut sums = products(cx, &x, &weights, sizes, &[(0, 0)])?;
+    let limits = cx.limits();
+    let adding = cx.adding_doubles(&limits)?;
+    let mut sums = products(cx, &x, &weights, sizes, &[(0, 0)], adding)?;
     if let Some(bias) = maybe_shaped(cx, 5, &[columns])? {
         for (at, sum) in sums.iter_mut().enumerate() {
             *sum += bias[at % columns];
@@ -195,6 +197,8 @@ pub fn mat_mul_bnb4(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Re
     };
     let weights: Vec<_> = (0..count).map(weight).collect();
     let x = cx.floats(0)?;
-    let sums = products(cx, &x, &weights, Sizes { rows: x.len() / inner, inner, columns }, &[(0, 0)])?;
+    let limits = cx.limits();
+    let (sizes, adding) = (Sizes { rows: x.len() / inner, inner, columns }, cx.adding_doubles(&limits)?);
+    let sums = products(cx, &x, &weights, sizes, &[(0, 0)], adding)?;
     Ok(vec![cx.rounded(0, &sums)?])
 }

@@ -142,7 +142,9 @@ pub fn mat_mul_fp_q4(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> R
     };
     let weights: Vec<_> = (0..inner * columns).map(weight).collect();
     let x = cx.floats(0)?;
-    let sums = products(cx, &x, &weights, Sizes { rows: x.len() / inner, inner, columns }, &[(0, 0)])?;
+    let limits = cx.limits();
+    let (sizes, adding) = (Sizes { rows: x.len() / inner, inner, columns }, cx.adding_doubles(&limits)?);
+    let sums = products(cx, &x, &weights, sizes, &[(0, 0)], adding)?;
     Ok(vec![cx.rounded(0, &sums)?])
 }
 

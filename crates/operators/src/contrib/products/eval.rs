@@ -35,7 +35,9 @@ pub fn fused_mat_mul(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> R
     let (b, b_dims) = factor(1, "transB", "transBatchB")?;
     let Product { sizes, pairs, .. } = Product::new(cx, cx.tensor(0)?.dtype(), &a_dims, &b_dims)?;
     let alpha = f64::from(attributes.float("alpha")?.unwrap_or(1.0));
-    let mut sums = products(cx, &a, &b, sizes, &pairs)?;
+    let limits = cx.limits();
+    let adding = cx.adding(&limits)?;
+    let mut sums = products(cx, &a, &b, sizes, &pairs, adding)?;
     for sum in &mut sums {
         *sum *= alpha;
     }
