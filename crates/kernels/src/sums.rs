@@ -101,6 +101,7 @@ impl Sums {
     /// let squares = Sums::Float64.of_rows(rows, |x| (x, x), Destination::Narrow);
     /// assert_eq!(squares, [5.0, 25.0]);
     /// ```
+    #[allow(clippy::needless_range_loop, reason = "the rows go side by side")]
     pub fn of_rows<const R: usize>(
         self,
         rows: [&[f64]; R],

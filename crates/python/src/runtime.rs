@@ -92,7 +92,7 @@ impl Runtime for PythonRuntime {
         let RuntimeSettings { threads, plain, processor, .. } = settings;
         let object =
             self.call(|_, object| Ok(object.call_method1("anew", (threads, plain, processor))?.unbind()))?;
-        Ok(Box::new(PythonRuntime { name: self.name.clone(), object }))
+        Ok(Box::new(PythonRuntime { name: self.name.clone(), reads_file: self.reads_file, object }))
     }
 
     fn processors(&self) -> Result<Vec<String>> {

@@ -79,7 +79,7 @@ impl DifferingPair {
             for (index, before) in side.before.iter().enumerate() {
                 write(format!("{name}_before_{index}.npz"), before)?;
             }
-            text.push_str(&format!("{name}: {} ({})\n", side.what, side.settings));
+            text += &[name, ": ", &side.what, " (", &side.settings.to_string(), ")\n"].concat();
         }
         std::fs::write(folder.join("pair.txt"), text).map_err(io)
     }

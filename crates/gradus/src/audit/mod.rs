@@ -331,13 +331,12 @@ impl Row {
             }
         }
         if check.pairs == 0 {
-            match refused {
-                Some(error) => settle(&mut check, AuditStatus::Refused, error.to_string()),
-                None => {
-                    let what = if check.uncompared.is_empty() { "sizes of the inputs" } else { "outputs" };
-                    let reason = format!("the {what} leave nothing to compare");
-                    settle(&mut check, AuditStatus::NotApplicable, reason);
-                }
+            if let Some(error) = refused {
+                settle(&mut check, AuditStatus::Refused, error.to_string());
+            } else {
+                let what = if check.uncompared.is_empty() { "sizes of the inputs" } else { "outputs" };
+                let reason = format!("the {what} leave nothing to compare");
+                settle(&mut check, AuditStatus::NotApplicable, reason);
             }
         }
         Ok(check)

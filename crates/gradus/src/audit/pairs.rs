@@ -196,7 +196,7 @@ fn threads(subject: &Subject<'_>, base: &Base, rows: usize) -> Result<Vec<Pair>>
         let settings = RuntimeSettings { threads: Some(threads), ..RuntimeSettings::default() };
         Side::new("", inputs.clone()).with(settings)
     };
-    pairs_of_settings(subject, side(1), SEVERAL.map(side).into(), rows)
+    pairs_of_settings(subject, &side(1), SEVERAL.map(side).into(), rows)
 }
 
 fn optimization(subject: &Subject<'_>, base: &Base, rows: usize) -> Result<Vec<Pair>> {
@@ -204,7 +204,7 @@ fn optimization(subject: &Subject<'_>, base: &Base, rows: usize) -> Result<Vec<P
     let [usual, plain] = [false, true].map(|plain| {
         Side::new("", inputs.clone()).with(RuntimeSettings { plain, ..RuntimeSettings::default() })
     });
-    pairs_of_settings(subject, usual, vec![plain], rows)
+    pairs_of_settings(subject, &usual, vec![plain], rows)
 }
 
 fn processor(subject: &Subject<'_>, base: &Base, rows: usize) -> Result<Vec<Pair>> {
@@ -213,12 +213,12 @@ fn processor(subject: &Subject<'_>, base: &Base, rows: usize) -> Result<Vec<Pair
         Side::new("", inputs.clone()).with(RuntimeSettings { processor, ..RuntimeSettings::default() })
     };
     let sets = subject.runtime.processors()?.into_iter();
-    pairs_of_settings(subject, side(None), sets.map(|name| side(Some(name))).collect(), rows)
+    pairs_of_settings(subject, &side(None), sets.map(|name| side(Some(name))).collect(), rows)
 }
 
 /// Pairs of runs that differ in their settings, if the runtime takes these.
-fn pairs_of_settings(subject: &Subject<'_>, first: Side, all: Vec<Side>, rows: usize) -> Result<Vec<Pair>> {
-    for side in all.iter().chain([&first]) {
+fn pairs_of_settings(subject: &Subject<'_>, first: &Side, all: Vec<Side>, rows: usize) -> Result<Vec<Pair>> {
+    for side in all.iter().chain([first]) {
         subject.runtime.anew(&side.settings)?;
     }
     Ok(all.into_iter().map(|second| Pair { first: first.clone(), second, rows, is_one_run: false }).collect())

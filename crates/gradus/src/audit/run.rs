@@ -113,19 +113,16 @@ impl<'a> Runner<'a> {
                 continue;
             };
             let part = |side, value| self.part(side, id, value);
-            match [part(&of_first, &first), part(&of_second, &second)] {
-                [Some(first), Some(second)] => {
-                    let mut output = OutputCheck::new(name);
-                    output.add(&first?, &second?);
-                    compared.outputs.push(output);
-                }
-                _ => {
-                    let reason = match &pair.first.part {
-                        Part::Along { name, .. } => format!("no axis of it is \"{name}\""),
-                        Part::Whole => "it has no part".to_owned(),
-                    };
-                    compared.uncompared.push((name.to_owned(), reason));
-                }
+            if let [Some(first), Some(second)] = [part(&of_first, &first), part(&of_second, &second)] {
+                let mut output = OutputCheck::new(name);
+                output.add(&first?, &second?);
+                compared.outputs.push(output);
+            } else {
+                let reason = match &pair.first.part {
+                    Part::Along { name, .. } => format!("no axis of it is \"{name}\""),
+                    Part::Whole => "it has no part".to_owned(),
+                };
+                compared.uncompared.push((name.to_owned(), reason));
             }
         }
         Ok(compared)

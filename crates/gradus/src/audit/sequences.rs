@@ -106,7 +106,7 @@ struct Past {
     /// The dimension that counts elements of a run.
     sequence: String,
     /// The dimension that counts elements of runs before.
-    past: String,
+    before: String,
 }
 
 impl Past {
@@ -149,13 +149,13 @@ impl Past {
         })?;
         let name = |(_, name): &(ValueId, &str)| (*name).to_owned();
         let carried = outputs.iter().map(name).zip(inputs.iter().map(name)).collect();
-        Ok(Past { carried, sequence, past })
+        Ok(Past { carried, sequence, before: past })
     }
 }
 
 /// Pairs of a sequence in one piece, and its end after a run of its begin.
 pub(super) fn chunks(subject: &Subject<'_>, base: &Base, rows: usize) -> Result<Vec<Pair>> {
-    let Past { carried, sequence, past } = Past::of(subject)?;
+    let Past { carried, sequence, before: past } = Past::of(subject)?;
     let mut base = of_rows(subject, base, rows)?;
     let (before, total) = (size(&base, &past), size(&base, &sequence));
     let masks: Vec<_> = subject.inputs().map(|(_, name)| name).filter(|name| is_named_mask(name)).collect();

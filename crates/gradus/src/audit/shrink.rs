@@ -91,7 +91,7 @@ fn reduce(
     tries: &mut usize,
     attempt: &mut impl FnMut(Range<usize>) -> Result<bool>,
 ) -> Result<()> {
-    let mut open = vec![0..len];
+    let mut open: Vec<_> = std::iter::once(0..len).collect();
     while !open.is_empty() {
         let mut next = Vec::new();
         for range in open {

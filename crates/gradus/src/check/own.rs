@@ -12,6 +12,9 @@ use crate::model::OpenOptions;
 use crate::program::RunOptions;
 use crate::run::Program;
 
+/// The file of a model, and the names of the values that are computed.
+type ProgramKey = (PathBuf, Vec<String>);
+
 /// Gradus as a program that runs models, so that it is held to what other programs are held to.
 ///
 /// ```
@@ -26,8 +29,7 @@ use crate::run::Program;
 pub struct GradusRuntime {
     limits: Limits,
     settings: RuntimeSettings,
-    /// Programs by the file of their model and the names of the values that they compute.
-    programs: Mutex<HashMap<(PathBuf, Vec<String>), Arc<Program>>>,
+    programs: Mutex<HashMap<ProgramKey, Arc<Program>>>,
 }
 
 impl GradusRuntime {

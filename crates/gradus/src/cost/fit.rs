@@ -233,12 +233,13 @@ impl<'c> Linked<'c> {
             }
         }
         let mut at_most = Vec::new();
-        let only = |of: fn((Option<i64>, Option<i64>)) -> Option<i64>| {
-            let mut unbounded = open.iter().copied().filter(|name| of(cost.largest(name)).is_none());
+        let only = |is_bounded: &dyn Fn(&str) -> bool| {
+            let mut unbounded = open.iter().copied().filter(|name| !is_bounded(name));
             unbounded.next().filter(|_| unbounded.next().is_none())
         };
         // The options bound sizes that are sought, too.
-        let free = only(|(_, most)| most).or_else(|| only(|(run, _)| run));
+        let free = only(&|name| cost.largest(name).1.is_some());
+        let free = free.or_else(|| only(&|name| cost.largest(name).0.is_some()));
         if let Some(free) = free.filter(|_| open.len() > 1) {
             at_most = open.iter().filter_map(|name| Some((*name, cost.largest(name).1?))).collect();
             at_most.retain(|(name, _)| *name != free);

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use gradus::audit::{Audit, AuditOptions, AuditStatus, Invariance, InvarianceCheck};
 use gradus::check::{GradusRuntime, Runtime, RuntimeSettings};
+use gradus::convert::nearest_f32;
 use gradus::{Error, Kind, Model, Result, Tensor, Value};
 
 use crate::common::sketch::Sketch;
@@ -85,7 +86,7 @@ impl Runtime for Faulty {
             let rows = tensor.shape().dims()[0];
             let each = elements.len() / rows;
             for (at, element) in elements.iter_mut().enumerate() {
-                *element += 0.001 * self.added(inputs, at / each, rows, run) as f32;
+                *element += 0.001 * nearest_f32(self.added(inputs, at / each, rows, run).into());
             }
             *tensor = Tensor::from_vec(tensor.shape().clone(), elements)?;
         }
@@ -158,7 +159,8 @@ fn each_planted_dependence_is_named_and_no_other() {
 fn a_faultless_runtime_and_gradus_keep_all() {
     for (name, text) in [("padded-well", PADDED), ("cached-well", CACHED)] {
         let (folder, model) = saved(name, text);
-        for runtime in [&Faulty::new(Fault::None) as &dyn Runtime, &GradusRuntime::default()] {
+        let runtimes: [&dyn Runtime; 2] = [&Faulty::new(Fault::None), &GradusRuntime::default()];
+        for runtime in runtimes {
             let audit = model.audit(runtime, &options(1)).unwrap();
             assert!(audit.holds(), "{audit:?}");
             let compared = audit.checks.iter().filter(|check| check.status == AuditStatus::Holds).count();

@@ -101,7 +101,9 @@ fn thresholds_of_paddle_may_be_any_numbers() {
     let kept: [(f32, &[i64]); 5] =
         [(-0.5, &[0]), (0.0, &[0, 3]), (0.5, &[0, 2, 3]), (1.0, &[0, 1, 2, 3]), (1.5, &[0, 1, 2, 3])];
     for (threshold, want) in kept {
-        let node = paddle("nms").inputs(&[boxes.clone()]).attribute("threshold", Content::Float(threshold));
+        let node = paddle("nms")
+            .inputs(std::slice::from_ref(&boxes))
+            .attribute("threshold", Content::Float(threshold));
         let got = run(node).unwrap();
         assert_eq!(got.tensor().unwrap().elements::<i64>().unwrap(), want, "{threshold}");
     }

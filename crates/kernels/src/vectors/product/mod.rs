@@ -459,6 +459,6 @@ impl Product<'_> {
 fn add_to<T: Term>(token: Token, sums: &mut [T], part: &[T]) {
     let (count, part) = (sums.len(), &part[..sums.len()]);
     at_level!(token, _ => for i in 0..count {
-        sums[i] = sums[i] + part[i];
+        sums[i] += part[i];
     });
 }

@@ -1,7 +1,7 @@
 //! Types that sums of products are computed in.
 
 use std::cell::Cell;
-use std::ops::{Add, Mul, Range};
+use std::ops::{Add, AddAssign, Mul, Range};
 use std::thread::LocalKey;
 
 use fearless_simd::prelude::*;
@@ -16,7 +16,7 @@ use crate::vectors::levels::at_level;
 
 /// A float that sums of products are computed in.
 pub trait Term:
-    SimdFloatElement + FromNumber + Default + Send + Sync + Add<Output = Self> + Mul<Output = Self>
+    SimdFloatElement + FromNumber + Default + Send + Sync + Add<Output = Self> + AddAssign + Mul<Output = Self>
 {
     /// The positive quiet NaN.
     const NAN: Self;
@@ -31,9 +31,11 @@ pub trait Term:
     fn fuses(token: Token, exact: bool) -> bool;
 
     /// A product and a sum, rounded once.
+    #[must_use]
     fn fused(self, factor: Self, sum: Self) -> Self;
 
     /// The number, or the positive quiet NaN.
+    #[must_use]
     fn or_nan(self) -> Self;
 
     /// The number of float32 of these bytes.
