@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use gradus::audit::{Audit, AuditOptions, AuditStatus, Invariance, InvarianceCheck};
 use gradus::check::{GradusRuntime, Runtime, RuntimeSettings};
 use gradus::convert::nearest_f32;
-use gradus::{Error, Kind, Model, Result, Tensor, Value};
+use gradus::{Error, Kind, Model, Number, Result, Tensor, Value};
 
 use crate::common::sketch::Sketch;
 
@@ -86,7 +86,7 @@ impl Runtime for Faulty {
             let rows = tensor.shape().dims()[0];
             let each = elements.len() / rows;
             for (at, element) in elements.iter_mut().enumerate() {
-                *element += 0.001 * nearest_f32(self.added(inputs, at / each, rows, run).into());
+                *element += 0.001 * nearest_f32(Number::Float(self.added(inputs, at / each, rows, run)));
             }
             *tensor = Tensor::from_vec(tensor.shape().clone(), elements)?;
         }
