@@ -279,6 +279,7 @@ pub(crate) fn continues_name(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '$' | '.' | ':')
 }
 
+/// A name as expressions write it: in quotes where it would be read as something else.
 pub(crate) fn quoted(name: &str) -> String {
     let plain = name.starts_with(starts_name)
         && name.chars().all(continues_name)
