@@ -6,8 +6,8 @@ use crate::dialects::paddle::convert;
 use crate::dialects::paddle::ordering_eval;
 use crate::dialects::paddle::{
     activations, any, array, arrays, carried, complex, create, detection, fused, images, indexing, layout,
-    losses, making_arrays, many, math, matrices, maybe, normalization, one, ordering, patches, quantized,
-    random, recurrent, rest, sequences, signature, spaces, suppression, windows,
+    losses, making_arrays, many, math, matrices, matrix, maybe, normalization, one, ordering, patches,
+    quantized, random, recurrent, rest, sequences, signature, spaces, suppression, windows,
 };
 use crate::dialects::{elimination as eliminated, special as graphs};
 use crate::elementwise::special;
@@ -384,12 +384,12 @@ pub(super) const PADDLE: &[Row] = rows![
     paddle(Moved, const { &[making_arrays("create_array", &[])] }).lowers(arrays::create),
     drawn(const { &[signature("bernoulli", const { &[one("x")] })] }, random::bernoulli),
     matrices(
-        const { &[signature("cholesky", const { &[one("x")] })] },
+        const { &[signature("cholesky", const { &[matrix("x")] })] },
         matmul::infer::square,
         elimination::cholesky,
     ),
     matrices(
-        const { &[signature("cholesky_solve", const { &[one("x"), one("y")] })] },
+        const { &[signature("cholesky_solve", const { &[matrix("x"), matrix("y")] })] },
         elimination::factor_solution,
         elimination::solve_by_factor,
     ),
@@ -397,12 +397,16 @@ pub(super) const PADDLE: &[Row] = rows![
         special::mapped(cx, special::digamma)
     })
     .lower(graphs::digamma),
-    matrices(const { &[signature("eig", const { &[one("x")] })] }, eigen::eig_rule, eigen::eig),
-    matrices(const { &[signature("eigvals", const { &[one("x")] })] }, eigen::eig_rule, eigen::eig),
-    matrices(const { &[signature("eigh", const { &[one("x")] })] }, orthogonal::eigh_rule, orthogonal::eigh)
-        .words(&[words::HALF_OF_EIGH]),
+    matrices(const { &[signature("eig", const { &[matrix("x")] })] }, eigen::eig_rule, eigen::eig),
+    matrices(const { &[signature("eigvals", const { &[matrix("x")] })] }, eigen::eig_rule, eigen::eig),
     matrices(
-        const { &[signature("eigvalsh", const { &[one("x")] })] },
+        const { &[signature("eigh", const { &[matrix("x")] })] },
+        orthogonal::eigh_rule,
+        orthogonal::eigh
+    )
+    .words(&[words::HALF_OF_EIGH]),
+    matrices(
+        const { &[signature("eigvalsh", const { &[matrix("x")] })] },
         orthogonal::eigh_rule,
         orthogonal::eigh,
     )
@@ -423,19 +427,19 @@ pub(super) const PADDLE: &[Row] = rows![
     drawn(const { &[signature("gaussian", const { &[maybe("shape")] })] }, random::gaussian),
     drawn(const { &[signature("gumbel_softmax", const { &[one("x")] })] }, random::gumbel_softmax),
     matrices(
-        const { &[signature("lstsq", const { &[one("x"), one("y"), maybe("rcond")] })] },
+        const { &[signature("lstsq", const { &[matrix("x"), matrix("y"), maybe("rcond")] })] },
         orthogonal::least_squares_rule,
         orthogonal::least_squares,
     )
     .words(&[words::DRIVER]),
-    matrices(const { &[signature("lu", const { &[one("x")] })] }, elimination::lu_rule, elimination::lu),
+    matrices(const { &[signature("lu", const { &[matrix("x")] })] }, elimination::lu_rule, elimination::lu),
     matrices(
-        const { &[signature("lu_unpack", const { &[one("x"), one("y")] })] },
+        const { &[signature("lu_unpack", const { &[matrix("x"), one("y")] })] },
         elimination::unpack_lu_rule,
         elimination::unpack_lu,
     ),
     matrices(
-        const { &[signature("matrix_rank", const { &[one("x")] })] },
+        const { &[signature("matrix_rank", const { &[matrix("x")] })] },
         orthogonal::rank_rule,
         orthogonal::rank,
     ),
@@ -443,25 +447,25 @@ pub(super) const PADDLE: &[Row] = rows![
         const { &[signature("multinomial", const { &[one("x"), maybe("num_samples")] })] },
         random::multinomial,
     ),
-    matrices(const { &[signature("qr", const { &[one("x")] })] }, orthogonal::qr_rule, orthogonal::qr)
+    matrices(const { &[signature("qr", const { &[matrix("x")] })] }, orthogonal::qr_rule, orthogonal::qr)
         .words(&[words::QR]),
     drawn(const { &[signature("randint", const { &[maybe("shape")] })] }, random::randint),
     drawn(const { &[signature("randperm", const { &[maybe("n")] })] }, random::randperm),
     matrices(
-        const { &[signature("solve", const { &[one("x"), one("y")] })] },
+        const { &[signature("solve", const { &[matrix("x"), matrix("y")] })] },
         elimination::solution,
         elimination::solve,
     )
     .lower(eliminated::solution)
     .becomes(eliminated::WRITTEN, "rounding", |l| eliminated::rounded(l, eliminated::solution)),
-    matrices(const { &[signature("svd", const { &[one("x")] })] }, orthogonal::svd_rule, orthogonal::svd),
+    matrices(const { &[signature("svd", const { &[matrix("x")] })] }, orthogonal::svd_rule, orthogonal::svd),
     matrices(
-        const { &[signature("svdvals", const { &[one("x")] })] },
+        const { &[signature("svdvals", const { &[matrix("x")] })] },
         orthogonal::svdvals_rule,
         orthogonal::svdvals,
     ),
     matrices(
-        const { &[signature("triangular_solve", const { &[one("x"), one("y")] })] },
+        const { &[signature("triangular_solve", const { &[matrix("x"), matrix("y")] })] },
         elimination::solution,
         elimination::solve_triangle,
     ),
@@ -479,7 +483,7 @@ pub(super) const PADDLE: &[Row] = rows![
         .build(control_flow::eval::IfOp::build)
         .converts("If", "", convert::branch),
     matrices(
-        const { &[signature("inverse", const { &[one("x")] })] },
+        const { &[signature("inverse", const { &[matrix("x")] })] },
         matmul::infer::square,
         elimination::inverse,
     )

@@ -95,6 +95,13 @@ pub const fn any(name: &'static str) -> Param {
     param(name, "", ANYTHING, Arity::One)
 }
 
+/// A matrix, or several, of floats: Paddle has no such kernels of integers.
+pub const fn matrix(name: &'static str) -> Param {
+    const FLOATS: Types =
+        Types::tensors(&[DType::F16, DType::BF16, DType::F32, DType::F64, DType::C64, DType::C128]);
+    param(name, "", FLOATS, Arity::One)
+}
+
 /// An input that must be there.
 pub const fn one(name: &'static str) -> Param {
     param(name, "", ANY, Arity::One)
