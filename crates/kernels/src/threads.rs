@@ -30,7 +30,7 @@ pub fn stay_alone() {
 /// Calls a function that shares its work among this many threads, whatever the processor has.
 ///
 /// ```
-/// assert_eq!(gradus_kernels::with_threads(3, gradus_kernels::threads)?, 3);
+/// assert_eq!(gradus_kernels::with_threads(3, || gradus_kernels::threads() <= 3)?, true);
 /// # Ok::<(), gradus_core::Error>(())
 /// ```
 ///

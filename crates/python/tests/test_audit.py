@@ -56,7 +56,7 @@ def test_planted_dependences_are_found_at_their_node(fault, product, tmp_path):
     [weights] = onnx.load(product).graph.initializer
     np.save(tmp_path / "w.npy", numpy_helper.to_array(weights))
     # The program does not read the model.
-    words = f"{script} {tmp_path / 'w.npy'} {{inputs}} {{outputs}} {{values}} {{threads}} # {{model}}"
+    words = f"{script} {tmp_path / 'w.npy'} {{inputs}} {{outputs}} {{values}} {{threads}} {{model}}"
     program = f"cmd:{sys.executable} {words}"
     only = ["rows", "place", fault] if fault in ("batch", "threads", "runs") else ["rows", "place"]
     report = gradus.audit(product, program, only=only, rows=2, runs=1, save_case=tmp_path / "case")

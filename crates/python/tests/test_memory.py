@@ -48,7 +48,7 @@ CALLS = {
     "run": lambda: identity.run({"x": x}),
     "values": lambda: identity.infer(values={"x": x}),
     "load": lambda: gradus.load(raw),
-    "files": lambda: gradus._native._load_files("model.onnx", {"model.onnx": raw}),
+    "files": lambda: gradus._native._load_files("model.onnx", {"model.onnx": raw}, (None, None, None)),
 }
 text = "a" * (4 * FLOATS)
 

@@ -49,7 +49,7 @@ use crate::dim::Symbols;
 use crate::model::Model;
 use crate::normalize::{Change, Form};
 use crate::operators::{self, Chance, Role, Row};
-use gradus_engine::infer::{InferOptions, Sizes, SubgraphFacts};
+use gradus_engine::infer::{InferOptions, Sizes, SubgraphFacts, Why};
 use rules::Looked;
 use scope::FoldState;
 
@@ -147,6 +147,8 @@ impl Model {
         (given.max_bytes, given.limits) = (options.max_constant, options.limits);
         let inference = self.infer(&given)?;
         let assumptions = inference.conditions().iter().filter(|of| of.rests).cloned().collect();
+        let places = inference.conditions().iter().filter(|of| of.why == Why::Run);
+        let needing: HashSet<String> = places.map(|of| of.node.clone()).collect();
         let (facts, symbols, mut bodies, problems) = inference.into_parts();
         // Runtimes infer a branch when they load it, and refuse the model if they find that it
         // fails: what they do not know of it now they must not learn.
@@ -178,6 +180,12 @@ impl Model {
             scope.forget_needs();
             scope.need_outputs(&mut folder);
         }
+        // Without the node that needs a condition, less may be known of the sizes after it.
+        let is_gone = |(index, node): (usize, &Node)| {
+            !scope.nodes[index].stays && needing.contains(&gradus_engine::infer::node_label(node, index))
+        };
+        folder.report.unsettled |=
+            !needing.is_empty() && self.graph().nodes().iter().enumerate().any(is_gone);
         shape_source::choose(&mut scope, &mut folder);
         join::choose(&mut scope, &mut folder);
         let (mut edit, changed) = write::edit(&mut folder, &scope, &HashMap::new())?;

@@ -119,9 +119,10 @@ def audit(
 ) -> AuditReport:
     """Finds what changes the bits that a runtime computes.
 
-    Pairs of runs that should have the same bits are compared: a row beside
-    other rows of the batch, at another index, in a batch of another size; a
-    sequence with padding, or in chunks; other numbers of threads; and so on.
+    Pairs of runs that should have the same bits are compared: a row
+    beside other rows of the batch, at another index, in a batch of
+    another size; a sequence with padding, or in chunks; other numbers of
+    threads; and so on.
 
     Args:
         model: a `gradus.Model`, or a source that `gradus.load` opens, in a
@@ -130,8 +131,8 @@ def audit(
             `"openvino"`, `"paddle"`, or `"cmd:"` and a command line, as of
             `gradus audit --with`.
         only: names of the invariances; by default all.
-        batch: the dimension that counts rows; by default one that inputs and
-            outputs share.
+        batch: the dimension that counts rows; by default one that inputs
+            and outputs share.
         mask: the input that is 1 for elements and 0 for padding; by default
             one whose name has the word `mask`.
         rows: the largest number of rows of a batch.
@@ -147,8 +148,8 @@ def audit(
         The report, which is true if nothing differs.
 
     Raises:
-        UnsupportedError: if the runtime is not installed or does not run the
-            model, or the model is not in a file.
+        UnsupportedError: if the runtime is not installed or does not run
+            the model, or the model is not in a file.
         UsageError: if an argument names what is not known.
 
     Example:
