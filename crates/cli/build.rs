@@ -25,7 +25,7 @@ fn main() -> std::io::Result<()> {
     Ok(())
 }
 
-/// What a folder has, sorted, so that two builds of the same sources have the same name.
+/// The content of a folder, sorted, so that two builds of the same sources have the same name.
 fn entries(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
     let mut entries =
         fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>()?;

@@ -141,7 +141,7 @@ impl Symbols {
 
     fn made(&mut self, expression: &Expression) -> Option<Dim> {
         let quotient = expression.quotient(self)?;
-        // What is left of a division by names is no size, and `n/m` may be a name.
+        // The rest of a division by names is no size, and `n/m` may be a name.
         quotient.known_divisor()?;
         self.floor_of_quotient(quotient)
     }

@@ -88,7 +88,7 @@ pub fn inverse(order: &[usize]) -> Vec<usize> {
 fn refined(symbols: &mut Symbols, a: &[Dim], b: &[Dim]) -> Option<Refined> {
     let (mut fine, mut of, mut from) = (Vec::new(), [Vec::new(), Vec::new()], [0, 0]);
     let mut rest = [a.iter().copied(), b.iter().copied()];
-    // What is left of an axis of each shape.
+    // The rest of an axis of each shape.
     let mut left = rest.each_mut().map(Iterator::next);
     loop {
         let cut = match left {

@@ -1,4 +1,4 @@
-//! What changes the bits that programs compute.
+//! Audits of runtimes.
 
 use std::path::PathBuf;
 

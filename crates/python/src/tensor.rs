@@ -82,7 +82,7 @@ pub(crate) fn from_python(object: &Bound<'_, PyAny>) -> PyResult<Tensor> {
     Tensor::from_bytes(dtype, shape, Bytes::from(bytes)).or_raise()
 }
 
-/// What a function makes of the elements of an array of one axis, as they lie in memory.
+/// The results of a function for the elements of an array of one axis, as they lie in memory.
 pub(crate) fn with_bytes<T>(flat: &Bound<'_, PyAny>, read: impl FnOnce(&[u8]) -> T) -> PyResult<T> {
     let bytes = flat.call_method1("view", (numpy::dtype::<u8>(flat.py()),))?.cast_into::<PyArray1<u8>>()?;
     let is_written = |_| error(Kind::Usage, "cannot read an array that another thread writes into");

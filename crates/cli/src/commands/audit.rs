@@ -153,7 +153,7 @@ fn text(name: &str, audit: &Audit, folder: Option<&Path>) -> String {
         ]);
     }
     let mut texts = vec![head, output::render(&table)];
-    // What holds for several invariances is one line.
+    // A reason of several invariances is one line.
     let mut lines: Vec<(Vec<&str>, String)> = Vec::new();
     for check in &audit.checks {
         for line in notes(check, folder) {

@@ -9,7 +9,7 @@ use crate::args::McpArgs;
 use crate::diagnostics::Failure;
 use crate::{Serve, output};
 
-/// What an editor is told, in the form that most of them read.
+/// The configuration that an editor is told, in the form that most of them read.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct ConfigJson {

@@ -198,7 +198,7 @@ fn long_random_pairs_are_decided() {
     assert!(unknown * 1000 <= OF_SEED * seeds.len(), "{unknown}");
 }
 
-/// What conditions say of names is put in their place.
+/// Names are replaced by what conditions say of them.
 #[test]
 fn names_are_replaced_by_what_is_said_of_them() {
     let holds = [

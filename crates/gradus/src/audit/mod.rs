@@ -1,4 +1,4 @@
-//! What changes the bits that a runtime computes: pairs of runs that should agree.
+//! Audits of a runtime: pairs of runs that should have the same bits.
 
 mod axes;
 mod case;

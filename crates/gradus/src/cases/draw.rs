@@ -60,7 +60,7 @@ pub(super) struct CaseDraw<'a> {
     vector: usize,
     elements: Elements,
     form: Option<DrawnForm>,
-    /// Whether pads follow from an attribute, beside which none may be given.
+    /// True if pads follow from an attribute, beside which none may be given.
     pads_itself: bool,
 }
 

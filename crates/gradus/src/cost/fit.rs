@@ -170,7 +170,7 @@ impl Cost {
     }
 
     /// The largest value of a symbol that a run allows, and the one that the options allow too.
-    /// What Gradus takes for granted is no reason to choose a size.
+    /// Conditions that Gradus takes for granted are no reason to choose a size.
     fn largest(&self, name: &str) -> (Option<i64>, Option<i64>) {
         let symbols = self.inference.symbols();
         let Some(dim) = symbols.find(name) else { return (None, None) };

@@ -208,7 +208,7 @@ fn what_the_model_itself_depends_on_is_no_fault() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
-/// Of two outputs that differ, one does so by the model and one by the runtime; and a model all of
+/// Two outputs differ, of which one does so by the model and one by the runtime; and a model all of
 /// whose outputs lack rows shows nothing.
 #[test]
 fn outputs_are_told_apart() {

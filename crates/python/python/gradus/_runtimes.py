@@ -290,7 +290,7 @@ class Elsewhere:
 def serve() -> None:
     """Runs models for `Elsewhere` until standard input ends; another number is another runtime."""
     answers = os.fdopen(os.dup(1), "wb")
-    # What a library prints is no part of an answer.
+    # Lines that a library prints are no part of an answer.
     os.dup2(2, 1)
     of, runtime = None, None
     while True:
