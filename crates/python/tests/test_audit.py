@@ -45,7 +45,7 @@ FAULTS = {
     "place": "h[:, 0] += np.arange(len(h), dtype=np.float32)",
     "batch": "h[:, 0] += np.float32(len(h))",
     "threads": "h[:, 0] += np.float32(int(threads) > 1)",
-    "runs": "h[:, 0] += np.frombuffer(os.urandom(4), np.uint32)[0].astype(np.float32)",
+    "runs": "h[:, 0] += np.float32(np.frombuffer(os.urandom(4), np.uint32)[0] / 2**32)",
 }
 
 
