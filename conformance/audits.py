@@ -141,7 +141,7 @@ def page(runtimes, found):
         "[invariances](how-to/audit.md) that differ, with the largest difference of the first pair. Only differences of which the exact result",
         "has none count. `conformance/audits.py --write` makes this page.",
         "",
-        f"Of {len(found)} models, {len(kept)} keep all invariances that apply: {'; '.join(sorted(kept))}.",
+        f"{len(kept)} of {len(found)} models keep all invariances that apply: {'; '.join(sorted(kept))}.",
         "",
         f"| model | {' | '.join(runtimes)} |",
         f"|---|{'---|' * len(runtimes)}",

@@ -14,7 +14,8 @@ TYPES = {
 }  # fmt: skip
 # Types of inputs that some node of nearly every operator has.
 USUAL = ("f32", "i64", "boolean", "u8", "i32")
-# Assignments drawn against what was found: one that OpenVINO takes and the table refuses opens the inputs that it differs in.
+# Assignments drawn against what was found: one that OpenVINO takes and the table refuses opens the
+# inputs that it differs in.
 DRAWS = 300
 
 
@@ -53,7 +54,8 @@ def admitted(opset: str, name: str, arities: list[str]) -> list[tuple[str, list[
     `None` if no node could be made.
     """
     node = Node(opset, name)
-    # A repeated input is made twice; trailing inputs that may be left out are, if the node cannot be made with them.
+    # A repeated input is made twice; trailing inputs that may be left out are, if the node cannot
+    # be made with them.
     places = [i for i, arity in enumerate(arities) for _ in range(1 + (arity == "Many"))]
     known = len(places)
     while (base := start(node, known)) is None:

@@ -108,7 +108,8 @@ def _named_axes(inputs: Iterable[str], dynamic_shapes: Any) -> dict[tuple[str, i
     for name, shape in shapes.items():
         sizes = shape.items() if isinstance(shape, Mapping) else enumerate(shape or ())
         for axis, size in sizes:
-            # A size of PyTorch is a class with a name; DYNAMIC, AUTO and STATIC are hints, and have none.
+            # A size of PyTorch is a class with a name; DYNAMIC, AUTO and STATIC are hints, and have
+            # none.
             word = size if isinstance(size, str) else getattr(size, "__name__", None)
             if word:
                 named[name, axis] = word

@@ -320,8 +320,9 @@ struct ResultPart<'a, R> {
 }
 
 /// Multiplies pairs of matrices of the same sizes, adding in a type of terms; the elements are
-/// numbers of float32 if it is that. The results lie one after the other in `out`; `store` is given the number of a matrix, a row, a column, the sums from there on, and where they
-/// go. `check` is called from time to time.
+/// numbers of float32 if it is that. The results lie one after the other in `out`; `store` is
+/// given the number of a matrix, a row, a column, the sums from there on, and where they go.
+/// `check` is called from time to time.
 ///
 /// # Errors
 /// Errors of `check`, the first one.
