@@ -19,7 +19,7 @@ from ._inference import Condition, Inference, MapType, OptionalType, SequenceTyp
 from ._lint import Finding
 from ._native import Dim
 from ._reports import ConversionNote, ConversionReport, FoldReport, Kept
-from ._runtimes import RUNTIMES, Runtime, must_be_known
+from ._runtimes import RUNTIMES, Runnable, must_be_known
 from .errors import UsageError
 
 __all__ = ["Condition", "Contract", "ContractShapes", "ConversionNote", "ConversionReport", "ConvertedModel", "Dim", "EditedModel", "Finding", "FoldReport", "FoldedModel", "Inference", "Kept", "MapType", "Model", "OptionalType", "OutputShape", "SequenceType", "TensorType", "UnknownType", "load"]
@@ -992,7 +992,7 @@ class Model:
 
     def check_in(
         self,
-        runtime: str | Runtime,
+        runtime: str | Runnable,
         other: Model | None = None,
         dims: Mapping[str, int] | None = None,
         *,

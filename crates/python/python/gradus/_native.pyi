@@ -1092,6 +1092,7 @@ def _cases(
 
 _Lint = tuple[_Sizes, tuple[list[str], list[str]], list[str], tuple[int | None, int | None]]
 
+@final
 class Contract:
     """The contract of `gradus.Contract`."""
     def _shapes(

@@ -21,12 +21,16 @@ from .errors import UnsupportedError, UsageError
 RUNTIMES = ("onnxruntime", "openvino", "paddle")
 
 
-class Runtime(Protocol):
+class Runnable(Protocol):
     """A program that runs models. One that reads no file has the attribute `reads_file`, which is false."""
 
     def run(self, model: str | os.PathLike[str], inputs: dict[str, Any], values: list[str]) -> list[Any]:
         """The values of these names, and `None` for each that the program does not show."""
         ...
+
+
+class Runtime(Runnable, Protocol):
+    """A program that runs models in more than one way."""
 
     def anew(self, threads: int | None, plain: bool, processor: str | None) -> Runtime:
         """The program with nothing loaded yet: with that number of threads, without optimizations, with those instructions."""
@@ -294,6 +298,7 @@ def serve() -> None:
     os.dup2(2, 1)
     of, runtime = None, None
     while True:
+        answer: tuple[list[Any] | None, str | None]
         try:
             number, name, model, inputs, values = pickle.load(sys.stdin.buffer)
         except EOFError:
