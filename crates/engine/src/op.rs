@@ -100,7 +100,7 @@ impl Op for InferredOp {
         let integers = cx.inputs.iter().flatten().filter_map(|value| value.tensor().ok());
         let integers = integers.filter(|tensor| matches!(tensor.dtype(), DType::I32 | DType::I64));
         cx.reserve(integers.map(|tensor| product(tensor.len(), 3 * size_of::<i64>())).sum())?;
-        let inferred = self.node.facts(cx.inputs, cx.limits())?;
+        let inferred = self.node.facts(cx.inputs, cx.limits(), !cx.run.untyped)?;
         // Elements are computed in float64, and then rounded.
         let bytes = |fact: &Fact| {
             let (dtype, shape) = tensor_of(fact)?;

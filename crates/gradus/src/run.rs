@@ -98,15 +98,24 @@ impl Program {
     }
 
     /// Runs as [`Program::run`] does, with other values in place of those that nodes compute.
-    pub(crate) fn run_replaced(
+    pub(crate) fn run_replaced<N: AsRef<str>, V: Into<Value>>(
         &self,
-        inputs: &[(String, Value)],
+        inputs: impl IntoIterator<Item = (N, V)>,
         values: Rc<RefCell<dyn Replaces>>,
-    ) -> Result<()> {
+    ) -> Result<Outputs> {
         let mut state = RunState::new(&self.options);
         state.watch = Some(Watch::Replaced(values));
-        self.run_in(inputs.iter().map(|(name, value)| (name, value.clone())), &mut state)?;
-        Ok(())
+        self.run_in(inputs, &mut state)
+    }
+
+    /// The model that was compiled.
+    pub(crate) fn model(&self) -> &Model {
+        &self.model
+    }
+
+    /// The values that a run returns.
+    pub(crate) fn values(&self) -> &[ValueId] {
+        &self.outputs
     }
 
     /// The inputs that a run needs besides those of these names, in the order of the model.

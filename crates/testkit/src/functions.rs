@@ -110,7 +110,7 @@ pub fn activation(name: &str, x: &Real, parameters: [&Real; 2]) -> Option<Real> 
                 power = div(&mul(&power, &square), &number(-n));
                 let term = div(&power, &number(2 * n + 1));
                 sum = add(&sum, &term);
-                if term.exponent().is_none_or(|exponent| exponent < -1500) {
+                if term.is_zero() || term.exponent().is_none_or(|exponent| exponent < -1500) {
                     break;
                 }
             }

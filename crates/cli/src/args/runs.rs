@@ -41,6 +41,11 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "DIR", conflicts_with = "outputs")]
     pub(crate) save_all: Option<PathBuf>,
 
+    /// Bound the real numbers that the outputs are by the formulas of the model: NAME.low and
+    /// NAME.high, in float64, follow each output NAME, and each value of `--save-all`.
+    #[arg(long, conflicts_with = "profile_nodes")]
+    pub(crate) intervals: bool,
+
     /// Make the inputs that are not given: random tensors of the declared types and shapes;
     /// integers are 0 and 1, or rows of the table that a node looks up.
     #[arg(long)]

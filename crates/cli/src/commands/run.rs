@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use gradus::check::Interval;
 use gradus::files::NewFiles;
 use gradus::formats::{Sniffed, numpy, onnx, sniff};
 use gradus::graph::{Type, ValueId};
@@ -34,24 +35,32 @@ pub(crate) fn run(args: &args::RunArgs) -> Result<(), Failure> {
     let all = if args.save_all.is_some() { values(&model) } else { args.outputs.clone() };
     let wanted: Vec<_> = all.iter().map(String::as_str).collect();
     let random = args.random_inputs.then_some(RandomInputs { dims: &args.dims, seed: args.seed });
-    let (outputs, nodes) = with_progress(options, |options| {
+    let (outputs, nodes, intervals) = with_progress(options, |options| {
         let program = model.compile(&wanted, options)?;
         run_inputs::complete(&model, &program, &mut inputs, random, &limits)?;
         model.check_sizes(&assume, |name| inputs.get(name))?;
         model.unequal_sizes(|name| inputs.get(name)).iter().for_each(|text| output::warn(text));
-        if args.profile_nodes {
-            program.run_profiled(&inputs)
-        } else {
-            Ok((program.run(&inputs)?, Vec::new()))
+        if args.intervals {
+            let found = program.run_with_intervals(&inputs)?;
+            return Ok((found.outputs, Vec::new(), Some((found.intervals, found.unbounded))));
         }
+        let (outputs, nodes) =
+            if args.profile_nodes { program.run_profiled(&inputs)? } else { (program.run(&inputs)?, vec![]) };
+        Ok((outputs, nodes, None))
     })?;
-    let mut outputs: Vec<_> = outputs.into_iter().collect();
+    let (intervals, unbounded) = intervals.unzip();
+    let count = if args.save_all.is_some() { model.graph().outputs().len() } else { outputs.len() };
+    let mut groups: Vec<_> = outputs.into_iter().map(|output| vec![output]).collect();
+    let mut summaries = Vec::new();
+    for (group, interval) in groups.iter_mut().zip(intervals.unwrap_or_default()) {
+        summaries.push(bounded(group, interval));
+    }
+    let count = groups.iter().take(count).map(Vec::len).sum();
+    let mut outputs: Vec<_> = groups.into_iter().flatten().collect();
     name_apart(&mut outputs);
     let kept =
         args.save_all.as_ref().map(|folder| save_all(&model, folder, &inputs, &outputs)).transpose()?;
-    if args.save_all.is_some() {
-        outputs.truncate(model.graph().outputs().len());
-    }
+    outputs.truncate(count);
     let saved = args.out.as_ref().map(|folder| save(&model, folder, &outputs)).transpose()?;
     if output::is_json() {
         let mut all = Vec::new();
@@ -66,6 +75,9 @@ pub(crate) fn run(args: &args::RunArgs) -> Result<(), Failure> {
         }
         if args.profile_nodes {
             all.push(("nodes", json::raw(&profile::nodes(&nodes))?));
+        }
+        if let Some(unbounded) = &unbounded {
+            all.push(("unbounded", json::raw(unbounded)?));
         }
         return output::print_json(&json::object(all)?);
     }
@@ -83,7 +95,29 @@ pub(crate) fn run(args: &args::RunArgs) -> Result<(), Failure> {
     if args.profile_nodes {
         output::print_line(&profile::table(&nodes))?;
     }
+    summaries.iter().flatten().try_for_each(|line| output::print_line(line))?;
+    for node in unbounded.iter().flatten().take(MAX_UNBOUNDED) {
+        output::print_line(&format!("without intervals: what {} computes", output::escaped(node)))?;
+    }
     Ok(())
+}
+
+/// Nodes without bounds that are printed.
+const MAX_UNBOUNDED: usize = 5;
+
+/// Puts the interval of an output after it, and says how wide it is.
+fn bounded(group: &mut Vec<(Arc<str>, Value)>, interval: Option<Interval>) -> Option<String> {
+    let interval = interval?;
+    let (name, value) = group[0].clone();
+    let (half, all) = interval.widths();
+    let apart = interval.distance(&value);
+    let text = format!(
+        "{}: intervals of at most {all:.1e}, half of them of at most {half:.1e}; the run is at most {apart:.1e} outside",
+        output::escaped(&name)
+    );
+    group.push((format!("{name}.low").into(), interval.low.into()));
+    group.push((format!("{name}.high").into(), interval.high.into()));
+    Some(text)
 }
 
 /// The names of the outputs of a model, and then of all other values that nodes of the main graph

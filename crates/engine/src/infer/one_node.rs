@@ -41,13 +41,15 @@ impl OneNode {
         Ok(OneNode { standard, graph: builder.finish()? })
     }
 
-    /// Facts about the outputs on these inputs; none if the rule does not know them.
+    /// Facts about the outputs on these inputs, whose types the operator takes if they are typed;
+    /// none if the rule does not know them.
     ///
     /// # Errors
     /// Whatever the rule finds wrong.
-    pub fn facts(&self, inputs: &[Option<&Value>], limits: Limits) -> Result<Vec<Fact>> {
+    pub fn facts(&self, inputs: &[Option<&Value>], limits: Limits, typed: bool) -> Result<Vec<Fact>> {
         let options = InferOptions { limits: Some(limits), ..InferOptions::default() };
         let mut pass = Pass::new(self.standard, &[], &options);
+        pass.typed = typed;
         let facts = inputs.iter().copied().flatten().map(Fact::of).collect();
         let mut frame = pass.frame(&self.graph, facts, Rc::default(), "".into());
         pass.only_node(&mut frame)

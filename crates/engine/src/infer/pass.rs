@@ -64,6 +64,8 @@ pub struct Shared {
 pub struct Pass<'m> {
     pub shared: Shared,
     pub standard: Standard,
+    /// True if operators refuse inputs of types that they do not take.
+    pub typed: bool,
     functions: &'m [Function],
     pub operators: &'m [Arc<dyn Operator>],
     use_declared: bool,
@@ -105,6 +107,7 @@ impl<'m> Pass<'m> {
         Pass {
             shared: Shared::default(),
             standard,
+            typed: true,
             functions,
             operators: &[],
             use_declared: !options.ignore_declared,
@@ -300,7 +303,9 @@ impl<'m> Pass<'m> {
         }
         let fact = |id: &Option<ValueId>| id.map(|id| &frame.facts[id.index()]);
         let inputs: SmallVec<[_; 4]> = node.inputs.iter().map(fact).collect();
-        signature.check_inputs(&inputs)?;
+        if self.typed {
+            signature.check_inputs(&inputs)?;
+        }
         let rank = |input: usize| Some((*inputs.get(input)?)?.as_tensor()?.dims.as_ref()?.len());
         Ok(resolved.row().map_or(Ok(()), |row| row.check_ranks(signature, rank))?)
     }

@@ -144,7 +144,7 @@ impl ConvertedOperator {
         {
             return Ok(program.clone());
         }
-        let facts = OneNode::of(Standard::OpenVino, &self.node)?.facts(given, self.options.limits())?;
+        let facts = OneNode::of(Standard::OpenVino, &self.node)?.facts(given, self.options.limits(), true)?;
         let mut goal = Goal::run(&self.node, self.options.limits());
         for (output, fact) in goal.outputs.iter_mut().zip(&facts) {
             let dims = fact.as_tensor().and_then(|fact| fact.dims.as_ref());

@@ -1,5 +1,7 @@
 //! How far correct programs may be from the exact result of an operator.
 
+use gradus_kernels::Function;
+
 /// The error that the arithmetic of a float type allows an operator, whatever order a program
 /// computes in. Each row of the table tells it, by its rounding where no column does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,11 +49,13 @@ pub struct Magnitudes {
     pub subtracted: Option<usize>,
     /// The inputs that are no factors of terms, as positions are.
     pub kept: &'static [usize],
+    /// True if terms are divided by a sum of them, so that errors of inputs are not terms of a sum.
+    pub divided: bool,
 }
 
 impl Magnitudes {
     /// Inputs that are all factors, or terms that are added.
-    pub const OF_INPUTS: Magnitudes = Magnitudes { steps: 2, subtracted: None, kept: &[] };
+    pub const OF_INPUTS: Magnitudes = Magnitudes { steps: 2, subtracted: None, kept: &[], divided: false };
 
     /// [`Magnitudes::OF_INPUTS`] with another number of roundings.
     pub const fn steps(steps: u32) -> Magnitudes {
@@ -68,4 +72,50 @@ impl Allowed {
     pub const OF_ONE: Allowed = Allowed::Ulps(4, Terms::One);
     /// A function that is composed of multiples of the element.
     pub const OF_ELEMENT: Allowed = Allowed::Ulps(4, Terms::Element);
+}
+
+/// How an error of an input carries to the results of an operator whose elements are computed or
+/// chosen one by one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Carries {
+    /// A result changes at most as it does at the ends of the error: it rises or falls with each
+    /// input, or is convex or concave in it.
+    Ends,
+    /// As at the ends, if no attribute is below 0.
+    Rising,
+    /// At most so many times the error of the first input.
+    Slope(f64),
+    /// As at the ends, where this input is not 0.
+    Quotient(usize),
+    /// As at the ends, where the first input is above 0, or the exponent is a whole number that is
+    /// not negative.
+    Power,
+    /// No bound is known.
+    Open,
+}
+
+impl Carries {
+    /// How errors carry through a function of one real without parameters.
+    pub const fn of(function: Function) -> Carries {
+        use Function as F;
+        match function {
+            F::Acos
+            | F::Acosh
+            | F::Asin
+            | F::Asinh
+            | F::Atan
+            | F::Atanh
+            | F::Cosh
+            | F::Erf
+            | F::Exp
+            | F::Log
+            | F::Sigmoid
+            | F::Sinh
+            | F::Softplus
+            | F::Sqrt
+            | F::Tanh => Carries::Ends,
+            F::Cos | F::Sin => Carries::Slope(1.0),
+            _ => Carries::Open,
+        }
+    }
 }

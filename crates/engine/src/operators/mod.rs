@@ -15,7 +15,7 @@ pub mod row;
 pub mod strided;
 pub mod work;
 
-pub use allowed::{Allowed, Magnitudes, Terms};
+pub use allowed::{Allowed, Carries, Magnitudes, Terms};
 pub use registry::{Registry, signature};
 pub use rounding::Rounding;
 pub use row::{Chance, Checked, Conversion, Eval, OWN_DOMAIN, Reduces, Role, Row, Sequence, ZeroSigns};

@@ -4,6 +4,7 @@ use gradus_core::convert::{self, FromNumber};
 use gradus_core::float::{Format, Overflow};
 use gradus_core::{DType, Number, Result};
 
+use crate::operators::allowed::Carries;
 use crate::operators::errors;
 use crate::operators::work::Each;
 
@@ -57,6 +58,18 @@ impl Operation {
     /// Returns true for comparisons that tell which of two numbers is larger.
     pub fn orders(self) -> bool {
         self.compares() && !matches!(self, Operation::Equal | Operation::NotEqual)
+    }
+
+    /// How errors of the elements carry to the result.
+    pub fn carries(self) -> Carries {
+        use Operation::{Add, Div, Max, Min, Mul, Pow, SquaredDifference, Sub};
+        match self {
+            Add | Sub | Mul | Min | Max | SquaredDifference => Carries::Ends,
+            Div => Carries::Quotient(1),
+            Pow => Carries::Power,
+            _ if self.orders() => Carries::Ends,
+            _ => Carries::Open,
+        }
     }
 
     /// The elementary operation of two elements.

@@ -2,11 +2,11 @@
 
 mod columns;
 
-use gradus_core::graph::{Node, Standard};
+use gradus_core::graph::{Content, Node, Standard};
 use gradus_core::{Number, Result};
 use gradus_kernels::Function;
 
-use super::allowed::{Allowed, Magnitudes};
+use super::allowed::{Allowed, Carries, Magnitudes};
 use super::operation::Operation;
 use super::rounding::Rounding;
 use crate::attributes::Attributes;
@@ -76,6 +76,8 @@ pub struct Row {
     pub rounding: Rounding,
     /// How far programs may be from the exact result, where its rounding does not tell.
     allowed: Option<Allowed>,
+    /// How errors of inputs carry to the results, where other columns do not tell.
+    carries: Option<Carries>,
     /// True if it computes each element from those at its place, where other columns do not tell.
     elementwise: bool,
     /// True if its elements are some of those of the first input.
@@ -301,6 +303,22 @@ impl Row {
             Rounding::Formula | Rounding::Interpolated | Rounding::Lowered => steps,
             Rounding::Open => Allowed::Unknown,
         })
+    }
+
+    /// How errors of inputs carry to the results of a node whose elements are computed or chosen one
+    /// by one.
+    pub fn carried(&self, node: &Node) -> Carries {
+        let is_negative = |content: &Content| matches!(content, Content::Float(value) if *value < 0.0);
+        let rises = || !node.attributes.iter().any(|attribute| is_negative(&attribute.content));
+        match (self.carries, self.operation, self.real) {
+            (Some(Carries::Rising), ..) if rises() => Carries::Ends,
+            (Some(told), ..) => told,
+            (_, Some(operation), _) => operation.carries(),
+            (_, _, Some(function)) => Carries::of(function),
+            _ if self.function.is_some() || self.role == Role::Cast => Carries::Ends,
+            _ if matches!(self.rounding, Rounding::Moved | Rounding::Quantized) => Carries::Ends,
+            _ => Carries::Open,
+        }
     }
 
     /// Writes the graph of simpler operators whose steps are those of its formula.

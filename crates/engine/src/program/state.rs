@@ -35,6 +35,8 @@ pub struct RunState {
     pub sums: Sums,
     /// True within the graph that a node of floats of at most 32 bits stands for.
     pub narrow: bool,
+    /// True if floats of any type stand for those of the types that operators take.
+    pub(crate) untyped: bool,
     /// Nodes without a seed of their own that have drawn random numbers.
     pub(super) drawn: u64,
     /// The most bytes in use since they were last counted.
@@ -83,12 +85,18 @@ pub struct NodeDone<'a> {
 }
 
 impl NodeDone<'_> {
-    /// The results of the operator of the node for other inputs.
+    /// The node with other inputs.
+    pub fn with_inputs<'b>(&'b self, inputs: &'b [Option<Value>]) -> NodeDone<'b> {
+        NodeDone { inputs, ..*self }
+    }
+
+    /// The results of the operator of the node for other inputs, of floats of any type.
     ///
     /// # Errors
     /// As [`Op::eval`].
     pub fn eval(&self, inputs: &[Option<&Value>]) -> Result<Vec<Value>> {
         let mut run = RunState::new(&RunOptions::default().within(self.limits));
+        run.untyped = true;
         self.op.eval(&mut EvalContext {
             inputs,
             operator: "",
@@ -128,6 +136,7 @@ impl RunState {
             seed: Some(options.seed),
             sums: options.sums,
             narrow: false,
+            untyped: false,
             drawn: 0,
             peak: Cell::new(0),
             live_peak: 0,

@@ -96,7 +96,7 @@ impl FailingCase {
         let slot = alone.value(&self.value)?.index();
         forced.given = HashMap::from([(slot, (self.value.clone(), value))]);
         let forced = Rc::new(RefCell::new(forced));
-        if alone.program(&[])?.run_replaced(&inputs, forced.clone()).is_err() {
+        if alone.program(&[])?.run_replaced(inputs.iter().cloned(), forced.clone()).is_err() {
             return Ok(None);
         }
         let forced = forced.borrow();

@@ -150,7 +150,7 @@ impl Model {
                 match given(runtime, file, inputs, &shown) {
                     Ok(given) => {
                         forced.borrow_mut().given = given;
-                        program.run_replaced(inputs, forced.clone())?;
+                        program.run_replaced(inputs.iter().cloned(), forced.clone())?;
                     }
                     Err(error) => hidden = Some(error),
                 }

@@ -88,7 +88,7 @@ impl Shortening<'_> {
                 let slots = slots.map(|slot| (slot.index(), (node, value.clone())));
                 measured.borrow_mut().exact.extend(slots);
             }
-            program.run_replaced(inputs, measured.clone())?;
+            program.run_replaced(inputs.iter().cloned(), measured.clone())?;
         }
         Ok(measured.take().losses)
     }

@@ -10,6 +10,7 @@ mod common {
     pub mod sketch;
 }
 mod corpus;
+mod intervals;
 mod paddle;
 mod paddle_attributes;
 mod paddle_bad_input;

@@ -1,6 +1,6 @@
 //! The operators that ONNX Runtime adds to ONNX, and those that Gradus adds.
 
-use crate::allowed::Allowed;
+use crate::allowed::{Allowed, Carries};
 use crate::numbers;
 use crate::rounding::Rounding::{Chosen, Exact, Formula, Lowered, Open, Order};
 use crate::row::{Row, Sequence, ZeroSigns, microsoft, onnx, own};
@@ -158,6 +158,7 @@ pub(super) const CONTRIB: &[Row] = rows![
         .infer(indexing::infer::gather_nd)
         .lowers(contrib::renamed::lowered::gather_nd),
     microsoft("Gelu", Formula)
+        .carries(Carries::Slope(1.14))
         .allows(Allowed::OF_ELEMENT)
         .zeros(ZeroSigns::OfFirst)
         .works(Work::EachOutput(Each::TRANSCENDENTAL))

@@ -2,7 +2,7 @@
 
 use gradus_kernels::Function;
 
-use crate::allowed::Allowed;
+use crate::allowed::{Allowed, Carries};
 use crate::elementwise;
 use crate::operation::Operation;
 use crate::rounding::Rounding::{Chosen, Exact, Formula, Ieee, Moved, Open, Order};
@@ -132,6 +132,7 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .build(elementwise::unary::build)
         .converts("Ceiling", "", |cx| cx.unary("Ceiling")),
     onnx("Celu", Formula)
+        .carries(Carries::Rising)
         .allows(Allowed::OF_ONE)
         .zeros(ZeroSigns::OfFirst)
         .elementwise()
@@ -140,6 +141,7 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .computes(elementwise::activations::eval)
         .lower(elementwise::lowered::celu),
     onnx("Clip", Chosen)
+        .carries(Carries::Ends)
         .scalars(&[1, 2])
         .zeros(ZeroSigns::OfFirst)
         .elementwise()
@@ -167,6 +169,7 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .build(elementwise::binary::build)
         .converts("Divide", "", elementwise::to_openvino::div),
     onnx("Elu", Formula)
+        .carries(Carries::Rising)
         .allows(Allowed::OF_ONE)
         .zeros(ZeroSigns::OfFirst)
         .elementwise()
@@ -201,6 +204,7 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .build(elementwise::unary::build)
         .converts("Floor", "", |cx| cx.unary("Floor")),
     onnx("Gelu", Formula)
+        .carries(Carries::Slope(1.14))
         .allows(Allowed::OF_ELEMENT)
         .words(&[words::GELU])
         .composed_before(20, elementwise::lowered::gelu)
@@ -224,6 +228,7 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .build(elementwise::binary::build)
         .converts("GreaterEqual", "", |cx| elementwise::to_openvino::binary(cx, "GreaterEqual")),
     onnx("HardSigmoid", Formula)
+        .carries(Carries::Rising)
         .allows(Allowed::OF_ONE)
         .zeros(ZeroSigns::OfFirst)
         .elementwise()
@@ -232,6 +237,7 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .computes(elementwise::activations::eval)
         .converts("HardSigmoid", "rounding", elementwise::to_openvino::hard_sigmoid),
     onnx("HardSwish", Formula)
+        .carries(Carries::Slope(1.5))
         .allows(Allowed::OF_ELEMENT)
         .composed_before(14, elementwise::lowered::hard_swish)
         .zeros(ZeroSigns::OfFirst)
@@ -241,6 +247,7 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .computes(elementwise::activations::eval)
         .converts("HSwish", "rounding", |cx| cx.function("HSwish")),
     onnx("IsInf", Exact)
+        .carries(Carries::Ends)
         .zeros(ZeroSigns::Unseen)
         .elementwise()
         .works(Work::EachOutput(Each::COMPARISON))
@@ -248,6 +255,7 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .eval(elementwise::unary::is_inf)
         .converts("IsInf", "", elementwise::to_openvino::is_inf),
     onnx("IsNaN", Exact)
+        .carries(Carries::Ends)
         .zeros(ZeroSigns::Unseen)
         .elementwise()
         .works(Work::EachOutput(Each::COMPARISON))
@@ -255,6 +263,7 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .eval(elementwise::unary::is_na_n)
         .converts("IsNaN", "", |cx| cx.unary("IsNaN")),
     onnx("LeakyRelu", Ieee)
+        .carries(Carries::Rising)
         .zeros(ZeroSigns::OfFirst)
         .elementwise()
         .works(Work::EachOutput(Each::COMPARISON))
@@ -303,6 +312,7 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .build(elementwise::binary::fold)
         .converts("Minimum", "floats: NaN", elementwise::to_openvino::min),
     onnx("Mish", Formula)
+        .carries(Carries::Slope(1.09))
         .allows(Allowed::OF_ELEMENT)
         .composed_before(18, elementwise::lowered::mish)
         .zeros(ZeroSigns::OfFirst)
@@ -352,11 +362,13 @@ pub(super) const ELEMENTS: &[Row] = rows![
             elementwise::to_openvino::power,
         ),
     onnx("Reciprocal", Ieee)
+        .carries(Carries::Quotient(0))
         .infer(elementwise::infer::same)
         .map(elementwise::unary::reciprocal)
         .build(elementwise::unary::build)
         .converts("Divide", "", elementwise::to_openvino::reciprocal),
     onnx("Relu", Chosen)
+        .carries(Carries::Ends)
         .zeros(ZeroSigns::OfFirst)
         .elementwise()
         .idempotent()
@@ -372,6 +384,7 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .build(elementwise::unary::build)
         .converts("Round", "", elementwise::to_openvino::round),
     onnx("Selu", Formula)
+        .carries(Carries::Rising)
         .allows(Allowed::OF_ONE)
         .zeros(ZeroSigns::OfFirst)
         .elementwise()
@@ -421,6 +434,7 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .build(elementwise::unary::build)
         .converts("SoftPlus", "rounding", |cx| cx.function("SoftPlus")),
     onnx("Softsign", Formula)
+        .carries(Carries::Ends)
         .allows(Allowed::FUNCTION)
         .zeros(ZeroSigns::OfFirst)
         .elementwise()
@@ -454,6 +468,7 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .converts("Add", "floats, three or more: rounding", elementwise::to_openvino::sum)
         .role(Role::Join),
     onnx("Swish", Formula)
+        .carries(Carries::Slope(1.1))
         .allows(Allowed::OF_ELEMENT)
         .composed_before(24, elementwise::lowered::swish)
         .zeros(ZeroSigns::OfFirst)
@@ -475,6 +490,7 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .build(elementwise::unary::build)
         .converts("Tanh", "rounding", |cx| cx.function("Tanh")),
     onnx("ThresholdedRelu", Exact)
+        .carries(Carries::Rising)
         .zeros(ZeroSigns::OfFirst)
         .elementwise()
         .works(Work::EachOutput(Each::COMPARISON))

@@ -1,6 +1,6 @@
 //! The operators of ONNX's own domain for neural networks.
 
-use crate::allowed::{Allowed, Magnitudes};
+use crate::allowed::{Allowed, Carries, Magnitudes};
 use crate::numbers;
 use crate::rounding::Rounding::{Chosen, Formula, Ieee, Interpolated, Moved, Open, Order, Quantized};
 use crate::row::{Checked, Row, ZeroSigns, onnx};
@@ -146,6 +146,7 @@ pub(super) const NETWORKS: &[Row] = rows![
         .computes(windows::pools::lp_pool)
         .lower(windows::lowered::lp_pool),
     onnx("GlobalMaxPool", Chosen)
+        .carries(Carries::Ends)
         .zeros(ZeroSigns::OfFirst)
         .picks()
         .works(Work::EachInput(Each::COMPARISON))
@@ -189,7 +190,7 @@ pub(super) const NETWORKS: &[Row] = rows![
         .computes(normalization::eval::group)
         .converts("MVN, Multiply, Add", "rounding", normalization::to_openvino::instance_normalization),
     onnx("LRN", Formula)
-        .allows(Allowed::Sums(Magnitudes::steps(40)))
+        .allows(Allowed::Sums(Magnitudes { divided: true, ..Magnitudes::steps(40) }))
         .zeros(ZeroSigns::OfFirst)
         .works(Work::LocalResponse)
         .infer(normalization::infer::lrn)
@@ -232,7 +233,7 @@ pub(super) const NETWORKS: &[Row] = rows![
         .eval(normalization::softmax::log_softmax)
         .converts("LogSoftmax", "rounding", |cx| normalization::to_openvino::softmax(cx, "LogSoftmax")),
     onnx("LpNormalization", Order)
-        .allows(Allowed::Sums(Magnitudes::steps(8)))
+        .allows(Allowed::Sums(Magnitudes { divided: true, ..Magnitudes::steps(8) }))
         .numbers(&[numbers::NORM_ORDER])
         .works(Work::EachInput(Each::arithmetic(3)))
         .infer(normalization::infer::along)
@@ -247,6 +248,7 @@ pub(super) const NETWORKS: &[Row] = rows![
         .computes(windows::pools::lp_pool)
         .lower(windows::lowered::lp_pool),
     onnx("MaxPool", Chosen)
+        .carries(Carries::Ends)
         .numbers(&[numbers::WINDOW_PADS])
         .words(&[words::AUTO_PAD])
         .idle(crate::idle::max_pool)

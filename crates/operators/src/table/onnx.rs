@@ -1,6 +1,6 @@
 //! The operators of ONNX's own domain, but for those of elements and networks.
 
-use crate::allowed::{Allowed, Magnitudes};
+use crate::allowed::{Allowed, Carries, Magnitudes};
 use crate::numbers;
 use crate::rounding::Rounding::{Chosen, Exact, Formula, Ieee, Moved, Open, Order};
 use crate::row::{Checked, Reduces, Role, Row, Sequence, ZeroSigns, onnx};
@@ -236,6 +236,7 @@ pub(super) const ONNX: &[Row] = rows![
         .eval(reduction::eval::non_zero)
         .converts("NonZero", "of a scalar", layout::to_openvino::non_zero),
     onnx("OneHot", Moved)
+        .carries(Carries::Open)
         .scalars(&[1])
         .sizes(&[1])
         .infer(generate::infer::one_hot)
@@ -331,6 +332,7 @@ pub(super) const ONNX: &[Row] = rows![
         .eval(reduction::eval::reduce)
         .lower(reduction::lowered::reduce_log_sum_exp),
     onnx("ReduceMax", Chosen)
+        .carries(Carries::Ends)
         .lists(&[1])
         .zeros(ZeroSigns::OfFirst)
         .picks()
@@ -351,6 +353,7 @@ pub(super) const ONNX: &[Row] = rows![
         .eval(reduction::eval::reduce)
         .converts("ReduceMean", "rounding", reduction::to_openvino::reduce_mean),
     onnx("ReduceMin", Chosen)
+        .carries(Carries::Ends)
         .lists(&[1])
         .zeros(ZeroSigns::OfFirst)
         .picks()
@@ -529,6 +532,7 @@ pub(super) const ONNX: &[Row] = rows![
         .converts("Tile", "", layout::to_openvino::tile)
         .role(Role::Tile),
     onnx("TopK", Chosen)
+        .carries(Carries::Ends)
         .lists(&[1])
         .sizes(&[1])
         .picks()

@@ -1,6 +1,6 @@
 //! The operators of OpenVINO, but for those of elements and networks.
 
-use crate::allowed::Allowed;
+use crate::allowed::{Allowed, Carries};
 use crate::elementwise::types;
 use crate::indexing::rows;
 use crate::rounding::Rounding::{Chosen, Exact, Lowered, Moved, Open, Order};
@@ -165,6 +165,7 @@ pub(super) const OPENVINO: &[Row] = rows![
             layout::to_onnx::non_zero,
         ),
     openvino("OneHot", Moved)
+        .carries(Carries::Open)
         .words(&[words::NEGATIVES])
         .infer(generate::openvino::one_hot)
         .eval(generate::openvino::run_one_hot)
@@ -226,6 +227,7 @@ pub(super) const OPENVINO: &[Row] = rows![
             reduction::to_onnx::of_truth(l, "ReduceMax")
         }),
     openvino("ReduceMax", Chosen)
+        .carries(Carries::Ends)
         .works(Work::EachInput(Each::COMPARISON))
         .infer(reduction::infer::reduce)
         .eval(reduction::openvino::run_reduce)
@@ -238,6 +240,7 @@ pub(super) const OPENVINO: &[Row] = rows![
         .eval(reduction::openvino::run_reduce)
         .becomes("ReduceMean", "rounding; computed axes named twice", reduction::to_onnx::reduce_mean),
     openvino("ReduceMin", Chosen)
+        .carries(Carries::Ends)
         .works(Work::EachInput(Each::COMPARISON))
         .infer(reduction::infer::reduce)
         .eval(reduction::openvino::run_reduce)
@@ -377,6 +380,7 @@ pub(super) const OPENVINO: &[Row] = rows![
         .becomes("Tile, Concat, Unsqueeze", "", layout::to_onnx::tile)
         .role(Role::Tile),
     openvino("TopK", Chosen)
+        .carries(Carries::Ends)
         .words(&[words::EXTREME, words::SORT])
         .works(Work::EachInput(Each::COMPARISON))
         .infer(reduction::openvino::top_k)

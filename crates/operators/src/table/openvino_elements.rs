@@ -2,7 +2,7 @@
 
 use gradus_kernels::Function;
 
-use crate::allowed::Allowed;
+use crate::allowed::{Allowed, Carries};
 use crate::operation::Operation;
 use crate::rounding::Rounding::{Chosen, Exact, Formula, Ieee, Moved, Open};
 use crate::row::{Role, Row, openvino};
@@ -98,6 +98,7 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = rows![
         .build(elementwise::unary::build)
         .becomes("Ceil", "", |l| elementwise::to_onnx::of_floats(l, "Ceil")),
     openvino("Clamp", Chosen)
+        .carries(Carries::Ends)
         .elementwise()
         .works(Work::EachOutput(Each::COMPARISON))
         .infer(elementwise::openvino::clamp_rule)
@@ -128,6 +129,7 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = rows![
         .build(elementwise::openvino::floats)
         .becomes("Cosh", "rounding", |l| l.function("Cosh")),
     openvino("Divide", Ieee)
+        .carries(Carries::Quotient(1))
         .words(&[words::BROADCAST])
         .same_as("Div")
         .elementwise()
@@ -141,6 +143,7 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = rows![
             elementwise::to_onnx::divide,
         ),
     openvino("Elu", Formula)
+        .carries(Carries::Rising)
         .allows(Allowed::OF_ONE)
         .elementwise()
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
@@ -153,6 +156,7 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = rows![
         .build(elementwise::openvino::both)
         .becomes("Equal", "", |l| elementwise::to_onnx::binary(l, "Equal")),
     openvino("Erf", Formula)
+        .carries(Carries::Ends)
         .elementwise()
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
         .infer(elementwise::infer::same)
@@ -191,6 +195,7 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = rows![
             elementwise::to_onnx::floor_mod,
         ),
     openvino("Gelu", Formula)
+        .carries(Carries::Slope(1.14))
         .allows(Allowed::OF_ELEMENT)
         .words(&[words::GELU_MODE])
         .elementwise()
@@ -211,18 +216,21 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = rows![
         .build(elementwise::openvino::both)
         .becomes("GreaterOrEqual", "", |l| elementwise::to_onnx::binary(l, "GreaterOrEqual")),
     openvino("HSigmoid", Formula)
+        .carries(Carries::Ends)
         .allows(Allowed::OF_ONE)
         .elementwise()
         .works(Work::EachOutput(Each::COMPARISON))
         .infer(elementwise::infer::same)
         .becomes("Add, Clip, Div", "rounding", elementwise::to_onnx::h_sigmoid),
     openvino("HSwish", Formula)
+        .carries(Carries::Slope(1.5))
         .allows(Allowed::OF_ELEMENT)
         .elementwise()
         .works(Work::EachOutput(Each::COMPARISON))
         .infer(elementwise::infer::same)
         .becomes("HardSwish", "rounding", |l| l.function("HardSwish")),
     openvino("HardSigmoid", Formula)
+        .carries(Carries::Rising)
         .allows(Allowed::OF_ONE)
         .elementwise()
         .works(Work::EachOutput(Each::COMPARISON))
@@ -231,18 +239,21 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = rows![
             elementwise::to_onnx::with_numbers(l, "HardSigmoid", ["alpha", "beta"])
         }),
     openvino("IsFinite", Exact)
+        .carries(Carries::Ends)
         .elementwise()
         .works(Work::EachOutput(Each::COMPARISON))
         .infer(elementwise::openvino::is_finite_rule)
         .eval(elementwise::openvino::is_finite)
         .becomes("IsNaN, IsInf, Or, Not", "", elementwise::to_onnx::is_finite),
     openvino("IsInf", Exact)
+        .carries(Carries::Ends)
         .elementwise()
         .works(Work::EachOutput(Each::COMPARISON))
         .infer(elementwise::openvino::is_finite_rule)
         .eval(elementwise::unary::is_inf)
         .becomes("IsInf", "", elementwise::to_onnx::is_inf),
     openvino("IsNaN", Exact)
+        .carries(Carries::Ends)
         .elementwise()
         .works(Work::EachOutput(Each::COMPARISON))
         .infer(elementwise::openvino::is_finite_rule)
@@ -312,6 +323,7 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = rows![
         .build(elementwise::openvino::both)
         .becomes("Min", "floats: NaN", |l| elementwise::to_onnx::chosen(l, "Min")),
     openvino("Mish", Formula)
+        .carries(Carries::Slope(1.09))
         .allows(Allowed::OF_ELEMENT)
         .elementwise()
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
@@ -358,6 +370,7 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = rows![
         .build(elementwise::openvino::both)
         .becomes("Pow", "floats: rounding; integers: negative exponents", elementwise::to_onnx::power),
     openvino("ReLU", Chosen)
+        .carries(Carries::Ends)
         .same_as("Relu")
         .elementwise()
         .meaning("Relu")
@@ -366,6 +379,7 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = rows![
         .eval(elementwise::unary::relu)
         .becomes("Relu", "floats: NaN", |l| elementwise::to_onnx::chosen(l, "Relu")),
     openvino("Round", Exact)
+        .carries(Carries::Ends)
         .words(&[words::HALF])
         .elementwise()
         .works(Work::EachOutput(Each::arithmetic(1)))
@@ -380,6 +394,7 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = rows![
         .eval(elementwise::select::select)
         .becomes("Where", "", elementwise::to_onnx::select),
     openvino("Selu", Formula)
+        .carries(Carries::Rising)
         .allows(Allowed::OF_ONE)
         .elementwise()
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
@@ -409,12 +424,14 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = rows![
         .build(elementwise::openvino::floats)
         .becomes("Sinh", "rounding", |l| l.function("Sinh")),
     openvino("SoftPlus", Formula)
+        .carries(Carries::Ends)
         .allows(Allowed::OF_ONE)
         .elementwise()
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
         .infer(elementwise::infer::same)
         .becomes("Softplus", "rounding", |l| l.function("Softplus")),
     openvino("SoftSign", Formula)
+        .carries(Carries::Ends)
         .elementwise()
         .works(Work::EachOutput(Each::arithmetic(1)))
         .infer(elementwise::infer::same)
@@ -449,6 +466,7 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = rows![
         .build(elementwise::openvino::both)
         .becomes("Sub", "", |l| elementwise::to_onnx::binary(l, "Sub")),
     openvino("Swish", Formula)
+        .carries(Carries::Slope(1.1))
         .allows(Allowed::OF_ELEMENT)
         .elementwise()
         .works(Work::EachOutput(Each::TRANSCENDENTAL))

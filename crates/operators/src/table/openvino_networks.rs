@@ -1,6 +1,6 @@
 //! The operators of OpenVINO that networks are made of.
 
-use crate::allowed::Allowed;
+use crate::allowed::{Allowed, Carries};
 use crate::boxes::{detection_output, features, multiclass, priors, proposals, samples};
 use crate::images::{colors, yolo};
 use crate::rounding::Rounding::{Chosen, Formula, Interpolated, Lowered, Moved, Open, Order};
@@ -18,6 +18,7 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = rows![
         .infer(windows::openvino::adaptive_pool)
         .lowers(windows::lowered::adaptive_average),
     openvino("AdaptiveMaxPool", Chosen)
+        .carries(Carries::Ends)
         .works(Work::AdaptivePool(Each::COMPARISON))
         .infer(windows::openvino::adaptive_pool)
         .lowers(windows::lowered::adaptive_maximum),
@@ -199,6 +200,7 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = rows![
         .words(&[words::DECAY, words::SORT_BOXES, words::SORT_RESULT])
         .lowers(multiclass::matrix_nms),
     openvino("MaxPool", Chosen)
+        .carries(Carries::Ends)
         .words(&[words::PADS, words::ROUNDING])
         .numbers(numbers::WINDOWS)
         .works(Work::Window(Each::COMPARISON))

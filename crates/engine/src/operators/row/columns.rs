@@ -11,7 +11,7 @@ use crate::infer::Rule;
 use crate::lowering::{self, Lower};
 use crate::numbers::Numbers;
 use crate::op::{Build, Compute};
-use crate::operators::allowed::Allowed;
+use crate::operators::allowed::{Allowed, Carries};
 use crate::operators::operation::Operation;
 use crate::operators::rounding::Rounding;
 use crate::operators::work::Work;
@@ -86,6 +86,7 @@ impl Row {
             work: None,
             rounding,
             allowed: None,
+            carries: None,
             elementwise: false,
             picks: false,
             zeros: ZeroSigns::Any,
@@ -247,6 +248,11 @@ impl Row {
     /// How far programs may be from the exact result, where the rounding does not tell.
     pub const fn allows(self, allowed: Allowed) -> Row {
         Row { allowed: Some(allowed), ..self }
+    }
+
+    /// How errors of inputs carry to the results, where other columns do not tell.
+    pub const fn carries(self, carries: Carries) -> Row {
+        Row { carries: Some(carries), ..self }
     }
 
     /// Computes each element from those at its place, where other columns do not tell.

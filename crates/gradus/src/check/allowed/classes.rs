@@ -169,13 +169,7 @@ impl Judged<'_> {
     pub(super) fn of_softmax(&self, row: &Row, value: &Value, unit: Unit, is_log: bool) -> Result<Margin> {
         /// Units in the last place of an exponential and a logarithm, and single roundings.
         const STEPS: f64 = 24.0;
-        let attributes = Attributes::new(&self.node.attributes, Form::of_node(self.standard, self.node));
-        let dims = value.tensor()?.shape().dims();
-        let axis = attributes.int_or("axis", row.axis.unwrap_or(-1))?;
-        let axis = if axis < 0 { axis + i64_of(dims.len()) } else { axis };
-        let from = usize_of_i64(axis).unwrap_or(0).min(dims.len().saturating_sub(1));
-        let to = if attributes.form().is(Older::Flattened) { dims.len() } else { from + 1 };
-        let length: f64 = dims.get(from..to).unwrap_or_default().iter().map(|&size| real(size)).product();
+        let length: f64 = self.line(row, value)?.1.iter().map(|&size| real(size)).product();
         let logarithm = length.max(1.0).ln();
         let common = unit.gamma(length + STEPS + logarithm);
         let own = |x: f64| {
@@ -184,6 +178,45 @@ impl Judged<'_> {
             if is_log { relative + 2.0 * unit.of_number(x) } else { relative * x.abs() + 2.0 * unit.smallest }
         };
         Ok(of_each(value, own))
+    }
+
+    /// The largest changes of exponentials as parts of the sum of their line: each grows with its own
+    /// element, and falls with the others.
+    pub(super) fn carried_by_softmax(&self, row: &Row, value: &Value) -> Result<Margin> {
+        let first = self.done.inputs.first().and_then(Option::as_ref).and_then(numbers);
+        let (Some(x), Some(y), Some(Margin::Each(errors))) = (first, numbers(value), self.given.first())
+        else {
+            return Ok(Margin::Unknown);
+        };
+        let (before, along) = self.line(row, value)?;
+        let length = along.iter().product::<usize>();
+        let dims = value.tensor()?.shape().dims();
+        let inner = dims[dims.len().min(before + along.len())..].iter().product::<usize>().max(1);
+        let mut changes = vec![0.0; y.len()];
+        for line in (0..y.len()).filter(|place| length > 0 && place / inner % length == 0) {
+            let places = || (0..length).map(|step| line + step * inner);
+            let most = places().map(|at| x[at] + errors[at]).fold(f64::NEG_INFINITY, f64::max);
+            let power = |at: usize, sign: f64| (x[at] + sign * errors[at] - most).exp();
+            let sums = [1.0, -1.0].map(|sign| places().map(|at| power(at, sign)).sum::<f64>());
+            for at in places() {
+                let (high, low) = (power(at, 1.0), power(at, -1.0));
+                let part = |own: f64, others: f64| own / (own + others.max(0.0));
+                let (high, low) = (part(high, sums[1] - low), part(low, sums[0] - high));
+                changes[at] = (high - y[at]).max(y[at] - low);
+            }
+        }
+        Ok(Margin::Each(changes))
+    }
+
+    /// The number of axes before those along which lines lie, and the sizes of these.
+    fn line<'v>(&self, row: &Row, value: &'v Value) -> Result<(usize, &'v [usize])> {
+        let attributes = Attributes::new(&self.node.attributes, Form::of_node(self.standard, self.node));
+        let dims = value.tensor()?.shape().dims();
+        let axis = attributes.int_or("axis", row.axis.unwrap_or(-1))?;
+        let axis = if axis < 0 { axis + i64_of(dims.len()) } else { axis };
+        let from = usize_of_i64(axis).unwrap_or(0).min(dims.len().saturating_sub(1));
+        let to = if attributes.form().is(Older::Flattened) { dims.len() } else { from + 1 };
+        Ok((from, dims.get(from..to).unwrap_or_default()))
     }
 
     /// Elements weighted by distances from positions, which are rounded as well: by a part of the

@@ -13,13 +13,13 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use gradus_core::convert::nearest_f64;
-use gradus_core::graph::{Node, Standard, ValueId};
+use gradus_core::graph::{Graph, Node, Standard, ValueId};
 use gradus_core::{DType, Kind, Number, Result, Tensor, Value};
-use gradus_engine::lowering::{self, Goal, Known};
+use gradus_engine::lowering::{self, Goal, Known, Lower};
 
 use crate::operators::registry::row_of;
 use crate::operators::{Allowed, Magnitudes, Role, Rounding, Row};
-use crate::program::{Compiler, NodeDone, Replaces, RunOptions, RunState, Watch};
+use crate::program::{Compiler, GraphProgram, NodeDone, Replaces, RunOptions, RunState, Watch};
 
 /// Errors that are allowed in the elements of a value.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,14 +43,17 @@ pub(super) struct Unit {
 }
 
 impl Unit {
+    /// The rounding of float64, in which the exact result is itself computed.
+    pub(super) const F64: Unit =
+        Unit { relative: f64::EPSILON, smallest: f64::from_bits(1), largest: f64::MAX };
+
     /// The rounding of a type; nothing of types that are no floats, or are those of codes.
     pub(super) fn of(dtype: DType) -> Option<Unit> {
         let (bits, least, most) = match dtype {
             DType::F16 => (11, -24, 65504.0),
             DType::BF16 => (8, -133, f64::from(f32::MAX)),
             DType::F32 => (24, -149, f64::from(f32::MAX)),
-            // The exact result is itself computed in this type.
-            DType::F64 => (52, -1074, f64::MAX),
+            DType::F64 => return Some(Unit::F64),
             _ => return None,
         };
         Some(Unit { relative: 2f64.powi(-bits), smallest: 2f64.powi(least), largest: most })
@@ -74,15 +77,15 @@ pub(super) struct Judged<'a> {
     pub(super) node: &'a Node,
     pub(super) standard: Standard,
     pub(super) computed: &'a [Option<Value>],
-    given: &'a [Margin],
+    pub(super) given: &'a [Margin],
     /// The type that the graph around it computes in; nothing for a node of the model.
-    unit: Option<Unit>,
+    pub(super) unit: Option<Unit>,
     /// Levels of graphs around the node.
-    depth: usize,
+    pub(super) depth: usize,
 }
 
 /// Maximum number of graphs of formulas within each other.
-const MAX_DEPTH: usize = 4;
+pub(super) const MAX_DEPTH: usize = 4;
 
 impl<'a> Judged<'a> {
     /// A node of the model, whose inputs are exact.
@@ -148,7 +151,7 @@ impl<'a> Judged<'a> {
     }
 
     /// The errors of the node's own roundings.
-    fn own(&self, row: &'static Row, allowed: Allowed) -> Result<Vec<Margin>> {
+    pub(super) fn own(&self, row: &'static Row, allowed: Allowed) -> Result<Vec<Margin>> {
         let narrows = |value: &Value| {
             let from = self.done.inputs.first().and_then(|input| input.as_ref()?.dtype());
             row.role != Role::Cast
@@ -175,7 +178,7 @@ impl<'a> Judged<'a> {
     }
 
     /// A margin for each output of floats; integers and texts are exact.
-    fn each(&self, margin: impl Fn(&Value, Unit) -> Result<Margin>) -> Result<Vec<Margin>> {
+    pub(super) fn each(&self, margin: impl Fn(&Value, Unit) -> Result<Margin>) -> Result<Vec<Margin>> {
         let of = |value: &Option<Value>| match value {
             Some(value) => match (self.unit_of(value), value.dtype()) {
                 (Some(unit), Some(dtype)) if Unit::of(dtype).is_some() => margin(value, unit),
@@ -188,7 +191,7 @@ impl<'a> Judged<'a> {
     }
 
     /// The errors that those of the inputs cause.
-    fn carried(&self, row: &Row, allowed: Allowed) -> Result<Vec<Margin>> {
+    pub(super) fn carried(&self, row: &Row, allowed: Allowed) -> Result<Vec<Margin>> {
         match allowed {
             Allowed::Sums(magnitudes) => {
                 let with = self.magnitudes(row, magnitudes, self.given)?;
@@ -196,18 +199,28 @@ impl<'a> Judged<'a> {
                 let differences = with.iter().zip(&without).map(|(with, without)| difference(with, without));
                 Ok(differences.collect())
             }
-            Allowed::Softmax | Allowed::LogSoftmax => {
-                let largest = self.given.iter().map(largest).fold(0.0, f64::max);
-                let is_log = allowed == Allowed::LogSoftmax;
-                let scale = move |x: f64| if is_log { 2.0 * largest } else { (2.0 * largest).exp_m1() * x };
-                self.each(|value, _| Ok(of_each(value, scale)))
+            Allowed::Softmax => self.each(|value, _| self.carried_by_softmax(row, value)),
+            Allowed::LogSoftmax => {
+                let most = 2.0 * self.given.iter().map(largest).fold(0.0, f64::max);
+                self.each(|value, _| Ok(of_each(value, |_| most)))
             }
             _ => self.corners(),
         }
     }
 
-    /// The largest changes of the outputs where inputs are larger or smaller by their errors.
+    /// The largest changes of the outputs where inputs are larger or smaller by their errors;
+    /// integers are taken for those of the exact inputs.
     fn corners(&self) -> Result<Vec<Margin>> {
+        let exact = |value: &Option<Value>| {
+            value.as_ref().and_then(Value::dtype).is_none_or(|it| Unit::of(it).is_none())
+        };
+        let all = Judged::changes(&self.ends()?).into_iter().zip(self.computed);
+        Ok(all.map(|(margin, value)| if exact(value) { Margin::None } else { margin }).collect())
+    }
+
+    /// The outputs for the inputs as they are, and then where they are larger or smaller by their
+    /// errors.
+    pub(super) fn ends(&self) -> Result<Vec<Vec<Value>>> {
         /// Maximum number of inputs whose errors are combined in all ways.
         const MAX_COMBINED: usize = 3;
         let moved: Vec<_> =
@@ -222,22 +235,16 @@ impl<'a> Judged<'a> {
             };
             self.eval_with(&|input, x, error| sign(input).map_or(x, |sign| x + sign * error), self.given)
         };
-        let center = at(None)?;
-        let mut all = vec![Margin::None; center.len()];
-        for signs in 0..combinations {
-            for (margin, (moved, center)) in all.iter_mut().zip(at(Some(signs))?.iter().zip(&center)) {
-                *margin = larger(std::mem::replace(margin, Margin::None), difference(moved, center));
-            }
-        }
-        // Integers are taken for those of the exact inputs.
-        let exact = |value: &Option<Value>| {
-            value.as_ref().and_then(Value::dtype).is_none_or(|it| Unit::of(it).is_none())
+        std::iter::once(None).chain((0..combinations).map(Some)).map(at).collect()
+    }
+
+    /// The largest distances of outputs from the first ones.
+    pub(super) fn changes(ends: &[Vec<Value>]) -> Vec<Margin> {
+        let Some((center, moved)) = ends.split_first() else { return Vec::new() };
+        let of = |(at, center): (usize, &Value)| {
+            moved.iter().map(|end| difference(&end[at], center)).fold(Margin::None, larger)
         };
-        Ok(all
-            .into_iter()
-            .zip(self.computed)
-            .map(|(margin, value)| if exact(value) { Margin::None } else { margin })
-            .collect())
+        center.iter().enumerate().map(of).collect()
     }
 
     /// The results for other inputs of floats, in float64: a function makes an element from the
@@ -269,12 +276,8 @@ impl<'a> Judged<'a> {
         let (Some(lower), Some(unit)) = (lower, self.unit.or_else(unit)) else {
             return Ok(vec![Margin::Unknown; self.computed.len()]);
         };
-        let known: Vec<_> =
-            self.done.inputs.iter().map(|input| input.as_ref().map(Known::of_elements)).collect();
-        let goal = Goal::run(self.node, self.done.limits);
-        let graph = lowering::write(self.standard, self.node, &known, lower, &goal)?.graph;
-        let options = RunOptions::default().within(self.done.limits);
-        let program = Compiler::plain(Standard::Onnx, options).inner(&graph)?;
+        let lowered = Lowered::of(self.standard, self.node, self.done, lower)?;
+        let graph = &lowered.graph;
         let given = graph.inputs().iter().zip(self.given);
         let tracker = Rc::new(RefCell::new(Tracker {
             nodes: graph.nodes().to_vec(),
@@ -282,13 +285,37 @@ impl<'a> Judged<'a> {
             unit,
             depth: self.depth + 1,
         }));
-        let mut state = RunState::new(&options);
-        state.narrow = true;
-        state.watch = Some(Watch::Replaced(tracker.clone()));
-        program.run(self.done.inputs.to_vec(), &[], &mut state)?;
+        lowered.run(self.done, Watch::Replaced(tracker.clone()))?;
         let margins = &tracker.borrow().margins;
         let found = graph.outputs().iter().map(|id| margins.get(&id.index()).cloned());
         Ok(found.map(|margin| margin.unwrap_or(Margin::None)).take(self.computed.len()).collect())
+    }
+}
+
+/// The graph of simpler operators that a node stands for, for inputs of these types and sizes.
+pub(super) struct Lowered {
+    pub(super) graph: Graph,
+    program: GraphProgram,
+    options: RunOptions,
+}
+
+impl Lowered {
+    /// Writes the graph.
+    pub(super) fn of(standard: Standard, node: &Node, done: &NodeDone<'_>, lower: Lower) -> Result<Lowered> {
+        let known: Vec<_> = done.inputs.iter().map(|input| input.as_ref().map(Known::of_elements)).collect();
+        let goal = Goal::run(node, done.limits);
+        let graph = lowering::write(standard, node, &known, lower, &goal)?.graph;
+        let options = RunOptions::default().within(done.limits);
+        let program = Compiler::plain(Standard::Onnx, options).inner(&graph)?;
+        Ok(Lowered { graph, program, options })
+    }
+
+    /// Runs it on the inputs of the node.
+    pub(super) fn run(&self, done: &NodeDone<'_>, watch: Watch) -> Result<Vec<Value>> {
+        let mut state = RunState::new(&self.options);
+        state.narrow = true;
+        state.watch = Some(watch);
+        self.program.run(done.inputs.to_vec(), &[], &mut state)
     }
 }
 
@@ -325,7 +352,7 @@ pub(super) fn numbers(value: &Value) -> Option<Vec<f64>> {
 }
 
 /// A margin of each element by its value.
-fn of_each(value: &Value, margin: impl Fn(f64) -> f64) -> Margin {
+pub(super) fn of_each(value: &Value, margin: impl Fn(f64) -> f64) -> Margin {
     numbers(value).map_or(Margin::Unknown, |all| Margin::Each(all.into_iter().map(margin).collect()))
 }
 
@@ -346,7 +373,7 @@ fn larger(a: Margin, b: Margin) -> Margin {
     each_of(a, b, f64::max)
 }
 
-fn each_of(a: Margin, b: Margin, both: impl Fn(f64, f64) -> f64) -> Margin {
+pub(super) fn each_of(a: Margin, b: Margin, both: impl Fn(f64, f64) -> f64) -> Margin {
     match (a, b) {
         (Margin::None, margin) | (margin, Margin::None) => margin,
         (Margin::Each(a), Margin::Each(b)) if a.len() == b.len() => {
@@ -357,7 +384,7 @@ fn each_of(a: Margin, b: Margin, both: impl Fn(f64, f64) -> f64) -> Margin {
 }
 
 /// The largest error.
-fn largest(margin: &Margin) -> f64 {
+pub(super) fn largest(margin: &Margin) -> f64 {
     match margin {
         Margin::None => 0.0,
         Margin::Each(all) => all.iter().copied().fold(0.0, f64::max),
