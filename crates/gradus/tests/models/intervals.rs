@@ -35,6 +35,15 @@ const POINTS: [f32; 25] = [
     1.0, 2.2, 3.0, 3.1, 4.24, 8.9, 9.0, 9.1, 60.0,
 ];
 
+/// Returns true if a function has a slope of a few units around a point.
+fn is_smooth(name: &str, t: f32) -> bool {
+    match name {
+        "Log" | "Sqrt" => t > 0.01,
+        "Acos" | "Acosh" | "Asin" | "ThresholdedRelu" => (t.abs() - 1.0).abs() > 0.01,
+        _ => true,
+    }
+}
+
 #[test]
 fn intervals_hold_functions_of_quotients() {
     let parameters = |name: &str| match name {
@@ -63,8 +72,11 @@ fn intervals_hold_functions_of_quotients() {
         "ThresholdedRelu",
     ];
     for (at, name) in functions.iter().chain(&activations).enumerate() {
-        let text =
-            format!("x: float32[n]; three = 3.0; t = Div(x, three); y = {name}(t); return y: float32[n]");
+        // The sum with a large number has an error that those of functions are small beside.
+        let text = format!(
+            "x: float32[n]; three = 3.0; big = 4096.0; q = Div(x, three); s = Add(q, big); t = Sub(s, big); \
+             y = {name}(t); return y: float32[n]"
+        );
         let found = intervals(&text, &[("x", &[POINTS.len()], &POINTS)]);
         let (low, high) = ends(&found).unwrap_or_else(|| panic!("{name} has no interval"));
         let [a, b] = parameters(name).map(|parameter| real(parameter.into()));
@@ -74,11 +86,9 @@ fn intervals_hold_functions_of_quotients() {
                 if at < functions.len() { function(name, &t) } else { activation(name, &t, [&a, &b]) };
             let ends = (low[place], high[place]);
             match exact {
-                // A jump or a pole is as near as the error of the quotient.
-                Some(exact) if ["Acos", "Acosh", "Asin", "ThresholdedRelu"].contains(name) => {
-                    holds(ends, &exact, f64::INFINITY, name);
-                }
-                Some(exact) => holds(ends, &exact, 1e-12, name),
+                // An end of what it is defined for, or a jump, is as near as the error.
+                Some(exact) if !is_smooth(name, x / 3.0) => holds(ends, &exact, f64::INFINITY, name),
+                Some(exact) => holds(ends, &exact, 1e-9, name),
                 None => assert!(ends.0.is_nan() || ends.1.is_infinite(), "{name} of {x}: {ends:?}"),
             }
         }
