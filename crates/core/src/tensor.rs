@@ -121,7 +121,7 @@ impl Tensor {
         numbers: impl IntoIterator<Item = Number>,
         rules: Rules,
     ) -> Result<Tensor> {
-        convert::convert_all(dtype, shape, numbers.into_iter(), rules)
+        convert::convert_all(dtype, shape, &mut numbers.into_iter(), rules)
     }
 
     /// A tensor of zeros; of text, of empty text.
