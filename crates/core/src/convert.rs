@@ -408,6 +408,28 @@ fn imaginary(number: Number) -> Number {
     Number::Float(if let Number::Complex(_, im) = number { im } else { 0.0 })
 }
 
+/// Writes numbers, each converted by [`Rules::IEEE`], as elements of a type lie in memory.
+///
+/// # Panics
+/// If elements of the type have no Rust type of their own.
+///
+/// ```
+/// use gradus_core::{convert, DType, Number};
+/// let mut bytes = [0; 4];
+/// convert::write_numbers(DType::I16, &[Number::Int(1), Number::Float(-1.7)], &mut bytes);
+/// assert_eq!(bytes, [1i16, -1].map(i16::to_ne_bytes).concat()[..]);
+/// ```
+pub fn write_numbers(dtype: DType, numbers: &[Number], out: &mut [u8]) {
+    fn write<T: FromNumber>(numbers: &[Number], out: &mut [u8]) {
+        for (number, out) in numbers.iter().zip(out.chunks_exact_mut(size_of::<T>())) {
+            out.copy_from_slice(bytemuck::bytes_of(&T::from_number(*number)));
+        }
+    }
+    crate::dispatch!(dtype,
+        [Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64, C64, C128] => write(numbers, out),
+        _ => panic!("elements of {dtype} are codes"));
+}
+
 /// A tensor of another element type with the same values, as near as the type can hold them.
 ///
 /// # Errors
