@@ -16,7 +16,7 @@
 use gradus_core::convert::{self, FromNumber, usize_of_i64};
 use gradus_core::element::Bool;
 use gradus_core::tensor::byte_len;
-use gradus_core::{DType, Limits, Number, Result, Shape, Tensor, Value, dispatch};
+use gradus_core::{DType, Limits, Number, Result, Shape, Tensor, Value};
 
 use crate::elementwise::infer::remainder_of;
 use crate::errors;
@@ -134,11 +134,14 @@ impl BinaryOp {
             return Tensor::from_vec(shape, equal);
         }
         let operands = [a, &b];
-        // Types that models use often are told apart before the loop, so that it is vectorised.
+        // Types that models use often have loops of their own, which are vectorised.
         let dtype = is_computed(a.dtype())?;
-        if dtype == b.dtype() && dtype.is_float() && operation.is_arithmetic() {
-            return dispatch!(dtype, [F16, BF16, F32] => floats(operation, operands, shape, limits),
-                _ => floats::<f64>(operation, operands, shape, limits));
+        if dtype == b.dtype() && operation.is_arithmetic() {
+            match dtype {
+                DType::F32 => return floats::<f32>(operation, operands, shape, limits),
+                DType::F64 => return floats::<f64>(operation, operands, shape, limits),
+                _ => {}
+            }
         }
         let strided = Strided::broadcast(operands.map(Tensor::shape), &shape);
         if operation.compares() {
