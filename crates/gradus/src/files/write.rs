@@ -361,6 +361,8 @@ fn remove_abandoned(beside: &Path) {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
+
     use super::*;
 
     #[test]

@@ -539,14 +539,30 @@ macro_rules! write_integers {
 }
 
 write_integers! {
-    i8: write_rounded [Steps];
-    i16: write_rounded;
-    i32: write_rounded;
-    i64: write_integers;
     u8: write_rounded [Steps];
     u16: write_rounded;
     u32: write_rounded;
     u64: write_integers;
+}
+
+macro_rules! write_signed {
+    ($($type:ty: $codes:ty;)*) => {$(
+        impl Write for $type {
+            fn write(kernel: &Kernel, elements: &Elements<$type>, lo: u64, out: &mut [$type], token: Token, streams: bool) {
+                // Kernels make the low bits of integers, whatever these mean.
+                let at = |i| (elements.at)(i).cast_unsigned();
+                let elements = Elements { at: &at, len: elements.len };
+                <$codes>::write(kernel, &elements, lo, bytemuck::cast_slice_mut(out), token, streams);
+            }
+        }
+    )*};
+}
+
+write_signed! {
+    i8: u8;
+    i16: u16;
+    i32: u32;
+    i64: u64;
 }
 
 impl Write for Bool {
