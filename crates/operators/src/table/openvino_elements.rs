@@ -14,92 +14,64 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = rows![
     openvino("Abs", Exact)
         .same_as("Abs")
         .infer(elementwise::infer::abs)
-        .map(elementwise::unary::abs)
-        .build(elementwise::unary::build)
+        .maps(elementwise::unary::abs)
         .becomes("Abs", "", |l| l.unary("Abs")),
-    openvino("Acos", Formula)
-        .infer(elementwise::infer::same)
-        .real(Function::Acos)
-        .build(elementwise::openvino::floats)
-        .becomes("Acos", "rounding", |l| l.function("Acos")),
+    openvino("Acos", Formula).maps_floats(Function::Acos).becomes("Acos", "rounding", |l| l.function("Acos")),
     openvino("Acosh", Formula)
-        .infer(elementwise::infer::same)
-        .real(Function::Acosh)
-        .build(elementwise::openvino::floats)
+        .maps_floats(Function::Acosh)
         .becomes("Acosh", "rounding", |l| l.function("Acosh")),
     openvino("Add", Ieee)
         .words(&[words::BROADCAST])
         .same_as("Add")
         .infer(elementwise::infer::binary)
-        .operation(Operation::Add)
-        .build(elementwise::openvino::both)
+        .combines_both(Operation::Add)
         .becomes("Add", "", |l| elementwise::to_onnx::binary(l, "Add")),
-    openvino("Asin", Formula)
-        .infer(elementwise::infer::same)
-        .real(Function::Asin)
-        .build(elementwise::openvino::floats)
-        .becomes("Asin", "rounding", |l| l.function("Asin")),
+    openvino("Asin", Formula).maps_floats(Function::Asin).becomes("Asin", "rounding", |l| l.function("Asin")),
     openvino("Asinh", Formula)
-        .infer(elementwise::infer::same)
-        .real(Function::Asinh)
-        .build(elementwise::openvino::floats)
+        .maps_floats(Function::Asinh)
         .becomes("Asinh", "rounding", |l| l.function("Asinh")),
-    openvino("Atan", Formula)
-        .infer(elementwise::infer::same)
-        .real(Function::Atan)
-        .build(elementwise::openvino::floats)
-        .becomes("Atan", "rounding", |l| l.function("Atan")),
+    openvino("Atan", Formula).maps_floats(Function::Atan).becomes("Atan", "rounding", |l| l.function("Atan")),
     openvino("Atanh", Formula)
-        .infer(elementwise::infer::same)
-        .real(Function::Atanh)
-        .build(elementwise::openvino::floats)
+        .maps_floats(Function::Atanh)
         .becomes("Atanh", "rounding", |l| l.function("Atanh")),
     openvino("BitwiseAnd", Exact)
         .words(&[words::BROADCAST])
         .infer(elementwise::infer::broadcast)
-        .operation(Operation::And)
-        .build(elementwise::openvino::both)
+        .combines_both(Operation::And)
         .becomes("BitwiseAnd, And", "", |l| elementwise::to_onnx::bitwise(l, "BitwiseAnd", "And")),
     openvino("BitwiseLeftShift", Open)
         .words(&[words::BROADCAST])
         .infer(elementwise::infer::broadcast)
-        .operation(Operation::Left)
-        .build(elementwise::openvino::both)
+        .combines_both(Operation::Left)
         .becomes("BitShift", "counts of the width or more", |l| elementwise::to_onnx::shift(l, "LEFT")),
     openvino("BitwiseNot", Exact)
-        .elementwise()
-        .works(Work::EachOutput(Each::arithmetic(1)))
+        .each_output(Each::arithmetic(1))
         .infer(elementwise::infer::same)
         .eval(elementwise::openvino::bitwise_not)
         .becomes("BitwiseNot, Not", "", elementwise::to_onnx::bitwise_not),
     openvino("BitwiseOr", Exact)
         .words(&[words::BROADCAST])
         .infer(elementwise::infer::broadcast)
-        .operation(Operation::Or)
-        .build(elementwise::openvino::both)
+        .combines_both(Operation::Or)
         .becomes("BitwiseOr, Or", "", |l| elementwise::to_onnx::bitwise(l, "BitwiseOr", "Or")),
     openvino("BitwiseRightShift", Open)
         .words(&[words::BROADCAST])
         .infer(elementwise::infer::broadcast)
-        .operation(Operation::Right)
-        .build(elementwise::openvino::both)
+        .combines_both(Operation::Right)
         .becomes("BitShift", "counts of the width or more", |l| elementwise::to_onnx::shift(l, "RIGHT")),
     openvino("BitwiseXor", Exact)
         .words(&[words::BROADCAST])
         .infer(elementwise::infer::broadcast)
-        .operation(Operation::Xor)
-        .build(elementwise::openvino::both)
+        .combines_both(Operation::Xor)
         .becomes("BitwiseXor, Xor", "", |l| elementwise::to_onnx::bitwise(l, "BitwiseXor", "Xor")),
     openvino("Ceiling", Exact)
         .same_as("Ceil")
         .meaning("Ceil")
         .infer(elementwise::openvino::whole_or_rounded)
-        .map(elementwise::unary::ceil)
-        .build(elementwise::unary::build)
+        .maps(elementwise::unary::ceil)
         .becomes("Ceil", "", |l| elementwise::to_onnx::of_floats(l, "Ceil")),
     openvino("Clamp", Chosen)
-        .elementwise()
-        .works(Work::EachOutput(Each::COMPARISON))
+        .each_output(Each::COMPARISON)
         .infer(elementwise::openvino::clamp_rule)
         .eval(elementwise::openvino::clamp)
         .becomes("Clip", "floats: NaN", elementwise::to_onnx::clamp),
@@ -117,21 +89,12 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = rows![
             elementwise::to_onnx::convert_like,
         )
         .role(Role::Cast),
-    openvino("Cos", Formula)
-        .infer(elementwise::infer::same)
-        .real(Function::Cos)
-        .build(elementwise::openvino::floats)
-        .becomes("Cos", "rounding", |l| l.function("Cos")),
-    openvino("Cosh", Formula)
-        .infer(elementwise::infer::same)
-        .real(Function::Cosh)
-        .build(elementwise::openvino::floats)
-        .becomes("Cosh", "rounding", |l| l.function("Cosh")),
+    openvino("Cos", Formula).maps_floats(Function::Cos).becomes("Cos", "rounding", |l| l.function("Cos")),
+    openvino("Cosh", Formula).maps_floats(Function::Cosh).becomes("Cosh", "rounding", |l| l.function("Cosh")),
     openvino("Divide", Ieee)
         .words(&[words::BROADCAST])
         .same_as("Div")
-        .elementwise()
-        .works(Work::EachOutput(Each::arithmetic(1)))
+        .each_output(Each::arithmetic(1))
         .meaning("FloorDiv")
         .infer(elementwise::openvino::divide_rule)
         .build(elementwise::openvino::divide)
@@ -142,32 +105,27 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = rows![
         ),
     openvino("Elu", Formula)
         .allows(Allowed::OF_ONE)
-        .elementwise()
-        .works(Work::EachOutput(Each::TRANSCENDENTAL))
+        .each_output(Each::TRANSCENDENTAL)
         .infer(elementwise::infer::same)
         .becomes("Elu", "rounding", elementwise::to_onnx::elu),
     openvino("Equal", Exact)
         .words(&[words::BROADCAST])
         .infer(elementwise::openvino::compare)
-        .operation(Operation::Equal)
-        .build(elementwise::openvino::both)
+        .combines_both(Operation::Equal)
         .becomes("Equal", "", |l| elementwise::to_onnx::binary(l, "Equal")),
-    openvino("Erf", Formula)
-        .elementwise()
-        .works(Work::EachOutput(Each::TRANSCENDENTAL))
-        .infer(elementwise::infer::same)
-        .becomes("Erf", "rounding", |l| l.function("Erf")),
+    openvino("Erf", Formula).each_output(Each::TRANSCENDENTAL).infer(elementwise::infer::same).becomes(
+        "Erf",
+        "rounding",
+        |l| l.function("Erf")
+    ),
     openvino("ErfInv", Formula)
-        .elementwise()
-        .works(Work::EachOutput(Each::TRANSCENDENTAL))
+        .each_output(Each::TRANSCENDENTAL)
         .infer(elementwise::infer::same)
         .computes(|_, cx| elementwise::special::mapped(cx, elementwise::special::erf_inv))
         .lower(dialects::special::erf_inv),
     openvino("Exp", Formula)
         .same_as("Exp")
-        .infer(elementwise::infer::same)
-        .real(Function::Exp)
-        .build(elementwise::openvino::floats)
+        .maps_floats(Function::Exp)
         .becomes("Exp", "rounding", |l| l.function("Exp")),
     openvino("FakeConvert", Formula)
         .works(Work::EachInput(Each::arithmetic(2)))
@@ -176,15 +134,13 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = rows![
     openvino("Floor", Exact)
         .same_as("Floor")
         .infer(elementwise::openvino::whole_or_rounded)
-        .map(elementwise::unary::floor)
-        .build(elementwise::unary::build)
+        .maps(elementwise::unary::floor)
         .becomes("Floor", "", |l| elementwise::to_onnx::of_floats(l, "Floor")),
     openvino("FloorMod", Open)
         .words(&[words::BROADCAST])
         .meaning("Mod")
         .infer(elementwise::infer::binary)
-        .operation(Operation::Mod)
-        .build(elementwise::openvino::both)
+        .combines_both(Operation::Mod)
         .becomes(
             "Mod; of floats: and Less, Xor, Add, Where",
             "floats: rounding",
@@ -193,79 +149,64 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = rows![
     openvino("Gelu", Formula)
         .allows(Allowed::OF_ELEMENT)
         .words(&[words::GELU_MODE])
-        .elementwise()
-        .works(Work::EachOutput(Each::TRANSCENDENTAL))
+        .each_output(Each::TRANSCENDENTAL)
         .infer(elementwise::infer::same)
         .becomes("Gelu", "rounding", elementwise::to_onnx::gelu),
     openvino("Greater", Exact)
         .words(&[words::BROADCAST])
         .infer(elementwise::openvino::compare)
-        .operation(Operation::Greater)
-        .build(elementwise::openvino::both)
+        .combines_both(Operation::Greater)
         .becomes("Greater", "", |l| elementwise::to_onnx::binary(l, "Greater")),
     openvino("GreaterEqual", Exact)
         .words(&[words::BROADCAST])
         .meaning("GreaterOrEqual")
         .infer(elementwise::openvino::compare)
-        .operation(Operation::GreaterOrEqual)
-        .build(elementwise::openvino::both)
+        .combines_both(Operation::GreaterOrEqual)
         .becomes("GreaterOrEqual", "", |l| elementwise::to_onnx::binary(l, "GreaterOrEqual")),
     openvino("HSigmoid", Formula)
         .allows(Allowed::OF_ONE)
-        .elementwise()
-        .works(Work::EachOutput(Each::COMPARISON))
+        .each_output(Each::COMPARISON)
         .infer(elementwise::infer::same)
         .becomes("Add, Clip, Div", "rounding", elementwise::to_onnx::h_sigmoid),
     openvino("HSwish", Formula)
         .allows(Allowed::OF_ELEMENT)
-        .elementwise()
-        .works(Work::EachOutput(Each::COMPARISON))
+        .each_output(Each::COMPARISON)
         .infer(elementwise::infer::same)
         .becomes("HardSwish", "rounding", |l| l.function("HardSwish")),
     openvino("HardSigmoid", Formula)
         .allows(Allowed::OF_ONE)
-        .elementwise()
-        .works(Work::EachOutput(Each::COMPARISON))
+        .each_output(Each::COMPARISON)
         .infer(elementwise::infer::same)
         .becomes("HardSigmoid", "rounding", |l| {
             elementwise::to_onnx::with_numbers(l, "HardSigmoid", ["alpha", "beta"])
         }),
     openvino("IsFinite", Exact)
-        .elementwise()
-        .works(Work::EachOutput(Each::COMPARISON))
+        .each_output(Each::COMPARISON)
         .infer(elementwise::openvino::is_finite_rule)
         .eval(elementwise::openvino::is_finite)
         .becomes("IsNaN, IsInf, Or, Not", "", elementwise::to_onnx::is_finite),
     openvino("IsInf", Exact)
-        .elementwise()
-        .works(Work::EachOutput(Each::COMPARISON))
+        .each_output(Each::COMPARISON)
         .infer(elementwise::openvino::is_finite_rule)
         .eval(elementwise::unary::is_inf)
         .becomes("IsInf", "", elementwise::to_onnx::is_inf),
     openvino("IsNaN", Exact)
-        .elementwise()
-        .works(Work::EachOutput(Each::COMPARISON))
+        .each_output(Each::COMPARISON)
         .infer(elementwise::openvino::is_finite_rule)
         .eval(elementwise::unary::is_na_n)
         .becomes("IsNaN", "", |l| l.unary("IsNaN")),
     openvino("Less", Exact)
         .words(&[words::BROADCAST])
         .infer(elementwise::openvino::compare)
-        .operation(Operation::Less)
-        .build(elementwise::openvino::both)
+        .combines_both(Operation::Less)
         .becomes("Less", "", |l| elementwise::to_onnx::binary(l, "Less")),
     openvino("LessEqual", Exact)
         .words(&[words::BROADCAST])
         .meaning("LessOrEqual")
         .infer(elementwise::openvino::compare)
-        .operation(Operation::LessOrEqual)
-        .build(elementwise::openvino::both)
+        .combines_both(Operation::LessOrEqual)
         .becomes("LessOrEqual", "", |l| elementwise::to_onnx::binary(l, "LessOrEqual")),
-    openvino("Log", Formula)
-        .infer(elementwise::infer::same)
-        .real(Function::Log)
-        .build(elementwise::openvino::floats)
-        .becomes("Log", "rounding", |l| l.function("Log")),
+    openvino("Log", Formula).maps_floats(Function::Log).becomes("Log", "rounding", |l| l.function("Log")),
     openvino("LogicalAnd", Exact)
         .words(&[words::BROADCAST])
         .same_as("And")
@@ -278,8 +219,7 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = rows![
         .same_as("Not")
         .meaning("Not")
         .infer(elementwise::infer::not)
-        .map(elementwise::unary::logical_not)
-        .build(elementwise::unary::build)
+        .maps(elementwise::unary::logical_not)
         .becomes("Not", "", |l| l.unary("Not")),
     openvino("LogicalOr", Exact)
         .words(&[words::BROADCAST])
@@ -301,49 +241,42 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = rows![
         .words(&[words::BROADCAST])
         .meaning("Max")
         .infer(elementwise::infer::binary)
-        .operation(Operation::Max)
-        .build(elementwise::openvino::both)
+        .combines_both(Operation::Max)
         .becomes("Max", "floats: NaN", |l| elementwise::to_onnx::chosen(l, "Max")),
     openvino("Minimum", Chosen)
         .words(&[words::BROADCAST])
         .meaning("Min")
         .infer(elementwise::infer::binary)
-        .operation(Operation::Min)
-        .build(elementwise::openvino::both)
+        .combines_both(Operation::Min)
         .becomes("Min", "floats: NaN", |l| elementwise::to_onnx::chosen(l, "Min")),
     openvino("Mish", Formula)
         .allows(Allowed::OF_ELEMENT)
-        .elementwise()
-        .works(Work::EachOutput(Each::TRANSCENDENTAL))
+        .each_output(Each::TRANSCENDENTAL)
         .infer(elementwise::infer::same)
         .becomes("Mish", "rounding", |l| l.function("Mish")),
     openvino("Mod", Open)
         .words(&[words::BROADCAST])
         .meaning("Fmod")
         .infer(elementwise::infer::binary)
-        .operation(Operation::Fmod)
-        .build(elementwise::openvino::both)
+        .combines_both(Operation::Fmod)
         .becomes("Mod; of integers: Div, Mul, Sub", "floats: rounding", elementwise::to_onnx::mod_row),
     openvino("Multiply", Ieee)
         .words(&[words::BROADCAST])
         .same_as("Mul")
         .meaning("Mul")
         .infer(elementwise::infer::binary)
-        .operation(Operation::Mul)
-        .build(elementwise::openvino::both)
+        .combines_both(Operation::Mul)
         .becomes("Mul", "", |l| elementwise::to_onnx::binary(l, "Mul")),
     openvino("Negative", Exact)
         .same_as("Neg")
         .meaning("Neg")
         .infer(elementwise::infer::neg)
-        .map(elementwise::unary::neg)
-        .build(elementwise::unary::build)
+        .maps(elementwise::unary::neg)
         .becomes("Neg", "", |l| l.unary("Neg")),
     openvino("NotEqual", Exact)
         .words(&[words::BROADCAST])
         .infer(elementwise::openvino::compare)
-        .operation(Operation::NotEqual)
-        .build(elementwise::openvino::both)
+        .combines_both(Operation::NotEqual)
         .becomes("Equal, Not", "", elementwise::to_onnx::not_equal),
     openvino("PReLU", Ieee)
         .works(Work::EachOutput(Each::COMPARISON))
@@ -354,8 +287,7 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = rows![
         .same_as("Pow")
         .meaning("Pow")
         .infer(elementwise::infer::binary)
-        .operation(Operation::Pow)
-        .build(elementwise::openvino::both)
+        .combines_both(Operation::Pow)
         .becomes("Pow", "floats: rounding; integers: negative exponents", elementwise::to_onnx::power),
     openvino("ReLU", Chosen)
         .same_as("Relu")
@@ -367,8 +299,7 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = rows![
         .becomes("Relu", "floats: NaN", |l| elementwise::to_onnx::chosen(l, "Relu")),
     openvino("Round", Exact)
         .words(&[words::HALF])
-        .elementwise()
-        .works(Work::EachOutput(Each::arithmetic(1)))
+        .each_output(Each::arithmetic(1))
         .infer(elementwise::infer::same)
         .build(elementwise::openvino::round)
         .becomes("Round; away from zero: Abs, Floor, Where", "", elementwise::to_onnx::round),
@@ -381,54 +312,36 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = rows![
         .becomes("Where", "", elementwise::to_onnx::select),
     openvino("Selu", Formula)
         .allows(Allowed::OF_ONE)
-        .elementwise()
-        .works(Work::EachOutput(Each::TRANSCENDENTAL))
+        .each_output(Each::TRANSCENDENTAL)
         .infer(elementwise::infer::same)
         .becomes("Selu", "rounding", |l| elementwise::to_onnx::with_numbers(l, "Selu", ["alpha", "gamma"])),
     openvino("Sigmoid", Formula)
         .allows(Allowed::OF_ONE)
         .same_as("Sigmoid")
-        .infer(elementwise::infer::same)
-        .real(Function::Sigmoid)
-        .build(elementwise::openvino::floats)
+        .maps_floats(Function::Sigmoid)
         .becomes("Sigmoid", "rounding", |l| l.function("Sigmoid")),
     openvino("Sign", Exact)
         .same_as("Sign")
         .infer(elementwise::infer::sign)
-        .map(elementwise::unary::sign)
-        .build(elementwise::unary::build)
+        .maps(elementwise::unary::sign)
         .becomes("Sign", "floats: NaN", |l| elementwise::to_onnx::chosen(l, "Sign")),
-    openvino("Sin", Formula)
-        .infer(elementwise::infer::same)
-        .real(Function::Sin)
-        .build(elementwise::openvino::floats)
-        .becomes("Sin", "rounding", |l| l.function("Sin")),
-    openvino("Sinh", Formula)
-        .infer(elementwise::infer::same)
-        .real(Function::Sinh)
-        .build(elementwise::openvino::floats)
-        .becomes("Sinh", "rounding", |l| l.function("Sinh")),
+    openvino("Sin", Formula).maps_floats(Function::Sin).becomes("Sin", "rounding", |l| l.function("Sin")),
+    openvino("Sinh", Formula).maps_floats(Function::Sinh).becomes("Sinh", "rounding", |l| l.function("Sinh")),
     openvino("SoftPlus", Formula)
         .allows(Allowed::OF_ONE)
-        .elementwise()
-        .works(Work::EachOutput(Each::TRANSCENDENTAL))
+        .each_output(Each::TRANSCENDENTAL)
         .infer(elementwise::infer::same)
         .becomes("Softplus", "rounding", |l| l.function("Softplus")),
-    openvino("SoftSign", Formula)
-        .elementwise()
-        .works(Work::EachOutput(Each::arithmetic(1)))
-        .infer(elementwise::infer::same)
-        .becomes("Softsign", "rounding", |l| l.function("Softsign")),
-    openvino("Sqrt", Ieee)
-        .infer(elementwise::infer::same)
-        .real(Function::Sqrt)
-        .build(elementwise::openvino::floats)
-        .becomes("Sqrt", "", |l| l.unary("Sqrt")),
+    openvino("SoftSign", Formula).each_output(Each::arithmetic(1)).infer(elementwise::infer::same).becomes(
+        "Softsign",
+        "rounding",
+        |l| l.function("Softsign")
+    ),
+    openvino("Sqrt", Ieee).maps_floats(Function::Sqrt).becomes("Sqrt", "", |l| l.unary("Sqrt")),
     openvino("SquaredDifference", Formula)
         .words(&[words::BROADCAST])
         .infer(elementwise::infer::broadcast)
-        .operation(Operation::SquaredDifference)
-        .build(elementwise::openvino::both)
+        .combines_both(Operation::SquaredDifference)
         .becomes("Sub, Mul", "floats: rounding", elementwise::to_onnx::squared_difference),
     openvino("StringTensorPack", Moved)
         .works(Work::Open(OF_TEXTS))
@@ -445,25 +358,15 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = rows![
         .same_as("Sub")
         .meaning("Sub")
         .infer(elementwise::infer::binary)
-        .operation(Operation::Sub)
-        .build(elementwise::openvino::both)
+        .combines_both(Operation::Sub)
         .becomes("Sub", "", |l| elementwise::to_onnx::binary(l, "Sub")),
     openvino("Swish", Formula)
         .allows(Allowed::OF_ELEMENT)
-        .elementwise()
-        .works(Work::EachOutput(Each::TRANSCENDENTAL))
+        .each_output(Each::TRANSCENDENTAL)
         .infer(elementwise::infer::same)
         .becomes("Sigmoid, Mul", "rounding", elementwise::to_onnx::swish),
-    openvino("Tan", Formula)
-        .infer(elementwise::infer::same)
-        .real(Function::Tan)
-        .build(elementwise::openvino::floats)
-        .becomes("Tan", "rounding", |l| l.function("Tan")),
-    openvino("Tanh", Formula)
-        .infer(elementwise::infer::same)
-        .real(Function::Tanh)
-        .build(elementwise::openvino::floats)
-        .becomes("Tanh", "rounding", |l| l.function("Tanh")),
+    openvino("Tan", Formula).maps_floats(Function::Tan).becomes("Tan", "rounding", |l| l.function("Tan")),
+    openvino("Tanh", Formula).maps_floats(Function::Tanh).becomes("Tanh", "rounding", |l| l.function("Tanh")),
     openvino("Xor", Exact)
         .words(&[words::BROADCAST])
         .meaning("Xor")
