@@ -408,6 +408,28 @@ fn imaginary(number: Number) -> Number {
     Number::Float(if let Number::Complex(_, im) = number { im } else { 0.0 })
 }
 
+/// Writes numbers, each converted by [`Rules::IEEE`], as elements of a type lie in memory.
+///
+/// # Panics
+/// If elements of the type have no Rust type of their own.
+///
+/// ```
+/// use gradus_core::{convert, DType, Number};
+/// let mut bytes = [0; 4];
+/// convert::write_numbers(DType::I16, &[Number::Int(1), Number::Float(-1.7)], &mut bytes);
+/// assert_eq!(bytes, [1i16, -1].map(i16::to_ne_bytes).concat()[..]);
+/// ```
+pub fn write_numbers(dtype: DType, numbers: &[Number], out: &mut [u8]) {
+    fn write<T: FromNumber>(numbers: &[Number], out: &mut [u8]) {
+        for (number, out) in numbers.iter().zip(out.chunks_exact_mut(size_of::<T>())) {
+            out.copy_from_slice(bytemuck::bytes_of(&T::from_number(*number)));
+        }
+    }
+    crate::dispatch!(dtype,
+        [Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64, C64, C128] => write(numbers, out),
+        _ => panic!("elements of {dtype} are codes"));
+}
+
 /// A tensor of another element type with the same values, as near as the type can hold them.
 ///
 /// # Errors
@@ -438,37 +460,122 @@ pub fn cast(tensor: &Tensor, to: DType, rules: Rules) -> Result<Tensor> {
         (Class::Text, _) => {
             let numbers =
                 tensor.texts()?.iter().map(|text| text::parse_for(text, to)).collect::<Result<Vec<_>>>()?;
-            convert_all(to, shape, numbers.into_iter(), rules)
+            convert_all(to, shape, &mut numbers.into_iter(), rules)
         }
-        _ => crate::dispatch!(from,
-            [Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64, C64, C128] => cast_from(tensor, to, rules),
-            _ => convert_all(to, shape, tensor.numbers()?, rules)),
+        _ => {
+            let read = crate::dispatch!(from,
+                [Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64, C64, C128] => reader(),
+                _ => return convert_all(to, shape, &mut *tensor.numbers()?, rules));
+            let bytes = tensor.bytes().map_or(&[][..], |bytes| bytes);
+            let mut all = collector(to, tensor.len(), rules)?;
+            for bytes in bytes.chunks(CHUNK * from.bits() / 8) {
+                all.add(&read(bytes));
+            }
+            all.finish(shape)
+        }
     }
 }
 
-fn cast_from<A: Element>(tensor: &Tensor, to: DType, rules: Rules) -> Result<Tensor> {
-    let elements = tensor.elements::<A>()?;
-    convert_all(to, tensor.shape().clone(), elements.iter().map(|x| x.number()), rules)
+/// Numbers that are converted at a time: they stay in the first cache.
+const CHUNK: usize = 256;
+
+/// Numbers between one type and another: loops for each pair of types would take long to compile.
+enum Chunk {
+    Ints(Vec<i64>),
+    Floats(Vec<f64>),
+    Numbers(Vec<Number>),
 }
 
-/// A tensor of numbers, each converted to the element type.
+/// A function that reads elements as they lie in memory.
+fn reader<A: Element>() -> fn(&[u8]) -> Chunk {
+    |bytes| {
+        let numbers =
+            bytes.chunks_exact(size_of::<A>()).map(|x| bytemuck::pod_read_unaligned::<A>(x).number());
+        match A::DTYPE.class() {
+            Class::Float => Chunk::Floats(numbers.map(nearest_f64).collect()),
+            Class::Complex => Chunk::Numbers(numbers.collect()),
+            _ if A::DTYPE == DType::U64 => Chunk::Numbers(numbers.collect()),
+            _ => Chunk::Ints(numbers.map(|number| wrapped(number).cast_signed()).collect()),
+        }
+    }
+}
+
+/// A tensor of numbers, each converted to the element type. Any type of iterator shares the loops.
 ///
 /// # Errors
 /// [`Kind::Type`] for text.
 pub(crate) fn convert_all(
     to: DType,
     shape: Shape,
-    numbers: impl Iterator<Item = Number>,
+    numbers: &mut dyn Iterator<Item = Number>,
     rules: Rules,
 ) -> Result<Tensor> {
+    let len = numbers.size_hint().0;
+    let mut all = collector(to, len, rules)?;
+    loop {
+        let chunk: Vec<_> = numbers.take(CHUNK).collect();
+        let last = chunk.len() < CHUNK;
+        all.add(&Chunk::Numbers(chunk));
+        if last {
+            return all.finish(shape);
+        }
+    }
+}
+
+/// Elements of a type that are made of numbers.
+trait Collect {
+    /// Adds an element for each number.
+    fn add(&mut self, numbers: &Chunk);
+
+    /// The tensor of all elements.
+    fn finish(self: Box<Self>, shape: Shape) -> Result<Tensor>;
+}
+
+/// No elements of a type, and memory for some.
+fn collector(to: DType, len: usize, rules: Rules) -> Result<Box<dyn Collect>> {
+    fn of<T: FromNumber>(len: usize) -> Box<dyn Collect> {
+        Box::new(Vec::<T>::with_capacity(len))
+    }
     if to == DType::String {
         return Err(Error::mismatch(Kind::Type, "element type", to, "a type of numbers"));
     }
-    crate::dispatch!(to,
-        [Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64, C64, C128] => collect_as(shape, numbers),
-        _ => Tensor::from_codes(to, shape, &numbers.map(|n| code(to, n, rules) as u8).collect::<Vec<_>>()))
+    Ok(crate::dispatch!(to,
+        [Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64, C64, C128] => of(len),
+        _ => Box::new(Codes { dtype: to, rules, codes: Vec::with_capacity(len) })))
 }
 
-fn collect_as<B: FromNumber>(shape: Shape, numbers: impl Iterator<Item = Number>) -> Result<Tensor> {
-    Tensor::from_vec(shape, numbers.map(B::from_number).collect())
+impl<T: FromNumber> Collect for Vec<T> {
+    fn add(&mut self, numbers: &Chunk) {
+        match numbers {
+            Chunk::Ints(ints) => self.extend(ints.iter().map(|&x| T::from_number(Number::Int(x.into())))),
+            Chunk::Floats(floats) => self.extend(floats.iter().map(|&x| T::from_number(Number::Float(x)))),
+            Chunk::Numbers(numbers) => self.extend(numbers.iter().copied().map(T::from_number)),
+        }
+    }
+
+    fn finish(self: Box<Self>, shape: Shape) -> Result<Tensor> {
+        Tensor::from_vec(shape, *self)
+    }
+}
+
+/// Elements of at most 8 bits.
+struct Codes {
+    dtype: DType,
+    rules: Rules,
+    codes: Vec<u8>,
+}
+
+impl Collect for Codes {
+    fn add(&mut self, numbers: &Chunk) {
+        let code = |number| code(self.dtype, number, self.rules) as u8;
+        match numbers {
+            Chunk::Ints(ints) => self.codes.extend(ints.iter().map(|&x| code(Number::Int(x.into())))),
+            Chunk::Floats(floats) => self.codes.extend(floats.iter().map(|&x| code(Number::Float(x)))),
+            Chunk::Numbers(numbers) => self.codes.extend(numbers.iter().copied().map(code)),
+        }
+    }
+
+    fn finish(self: Box<Self>, shape: Shape) -> Result<Tensor> {
+        Tensor::from_codes(self.dtype, shape, &self.codes)
+    }
 }

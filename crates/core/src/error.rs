@@ -161,6 +161,10 @@ impl Error {
         got: impl fmt::Display,
         wanted: impl fmt::Display,
     ) -> Error {
+        Error::mismatched(kind, &what, [&got, &wanted])
+    }
+
+    fn mismatched(kind: Kind, what: &dyn fmt::Display, [got, wanted]: [&dyn fmt::Display; 2]) -> Error {
         Error::new(kind, format!("{what} is {got}, expected {wanted}")).with_got(got).with_wanted(wanted)
     }
 
@@ -168,7 +172,10 @@ impl Error {
     /// the name of the value, prepends it by [`Error::map_message`].
     #[cold]
     pub fn is_not(kind: Kind, got: impl fmt::Display, wanted: impl fmt::Display) -> Error {
-        Error::new(kind, format!("is {got}, expected {wanted}")).with_got(got).with_wanted(wanted)
+        let is_not = |got: &dyn fmt::Display, wanted: &dyn fmt::Display| {
+            Error::new(kind, format!("is {got}, expected {wanted}")).with_got(got).with_wanted(wanted)
+        };
+        is_not(&got, &wanted)
     }
 
     /// Returns a [`Kind::Usage`] error about a name that is none of the known ones. It suggests
@@ -183,9 +190,13 @@ impl Error {
     /// ```
     #[cold]
     pub fn unknown<'a>(what: &str, name: &str, known: impl IntoIterator<Item = &'a str>) -> Error {
+        Error::not_among(what, name, known.into_iter().collect())
+    }
+
+    fn not_among(what: &str, name: &str, mut known: Vec<&str>) -> Error {
         const LISTED: usize = 12;
         let mut seen = HashSet::new();
-        let known: Vec<_> = known.into_iter().filter(|name| seen.insert(*name)).collect();
+        known.retain(|name| seen.insert(*name));
         let quoted = |names: &[&str]| names.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>();
         let near = quoted(&near(name, &known));
         let (wanted, hint) = match &near[..] {

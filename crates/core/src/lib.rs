@@ -22,6 +22,7 @@ pub mod graph;
 pub mod limits;
 pub mod packed;
 pub mod shape;
+pub mod sort;
 pub mod tensor;
 pub mod text;
 pub mod value;

@@ -121,7 +121,7 @@ impl Tensor {
         numbers: impl IntoIterator<Item = Number>,
         rules: Rules,
     ) -> Result<Tensor> {
-        convert::convert_all(dtype, shape, numbers.into_iter(), rules)
+        convert::convert_all(dtype, shape, &mut numbers.into_iter(), rules)
     }
 
     /// A tensor of zeros; of text, of empty text.
@@ -301,6 +301,29 @@ impl Tensor {
         })
     }
 
+    /// Writes the exact values of elements that lie `step` apart, from one on.
+    ///
+    /// # Errors
+    /// [`Kind::Type`] for text.
+    ///
+    /// # Panics
+    /// If there is no such element.
+    pub fn read_numbers(&self, first: usize, step: usize, out: &mut [Number]) -> Result<()> {
+        fn read<T: Element>(bytes: &[u8], first: usize, step: usize, out: &mut [Number]) {
+            for (at, out) in out.iter_mut().enumerate() {
+                let start = (first + at * step) * size_of::<T>();
+                *out = bytemuck::pod_read_unaligned::<T>(&bytes[start..start + size_of::<T>()]).number();
+            }
+        }
+        let Data::Bytes(bytes) = &self.data else { return Err(self.is_not("a numeric type")) };
+        crate::dispatch!(self.dtype,
+        [Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64, C64, C128] => read(bytes, first, step, out),
+        dtype => for (at, out) in out.iter_mut().enumerate() {
+            *out = convert::number(dtype, packed::get(bytes, dtype.bits(), first + at * step).into());
+        });
+        Ok(())
+    }
+
     /// The exact value of the element at an index in row-major order.
     ///
     /// # Errors
@@ -309,14 +332,9 @@ impl Tensor {
     /// # Panics
     /// If there is no such element.
     pub fn number(&self, index: usize) -> Result<Number> {
-        fn at<T: Element>(bytes: &[u8], index: usize) -> Number {
-            let start = index * size_of::<T>();
-            bytemuck::pod_read_unaligned::<T>(&bytes[start..start + size_of::<T>()]).number()
-        }
-        let Data::Bytes(bytes) = &self.data else { return Err(self.is_not("a numeric type")) };
-        Ok(crate::dispatch!(self.dtype,
-            [Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64, C64, C128] => at(bytes, index),
-            _ => convert::number(self.dtype, u64::from(packed::get(bytes, self.dtype.bits(), index)))))
+        let mut number = [Number::Int(0)];
+        self.read_numbers(index, 0, &mut number)?;
+        Ok(number[0])
     }
 
     /// The exact value of the only element, of any shape with one element.

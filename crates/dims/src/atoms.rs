@@ -2,6 +2,7 @@
 
 use super::sum::Term;
 use super::{Atom, Bounds, Dim, DimOperation, Measure, Symbols};
+use gradus_core::sort::SharedSort;
 
 /// Maximum number of operands of a `min` or `max`.
 const MAX_OPERANDS: usize = 8;
@@ -39,7 +40,7 @@ impl Symbols {
                 *dim = self.emptied_by(*dim);
             }
         }
-        operands.sort_unstable();
+        operands.shared_sort();
         operands.dedup();
         let mut kept: Vec<Dim> = Vec::new();
         for (i, &dim) in operands.iter().enumerate() {

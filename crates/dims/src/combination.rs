@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use gradus_core::convert::usize_of_u32;
+use gradus_core::sort::SharedSort;
 
 use super::sum::Term;
 use super::{Atom, AtomId, Dim, Origin, Symbols};
@@ -96,9 +97,9 @@ impl Symbols {
         let mut spare: Vec<_> =
             rest.0.iter().filter(|(_, left)| **left > 0).map(|(f, left)| (f, *left)).collect();
         // Products of few factors cover little, so they are used first.
-        spare.sort_by_key(|(factors, _)| factors.len());
+        spare.shared_sort_by_key(|(factors, _)| factors.len());
         let mut lacks: Vec<_> = rest.0.iter().filter(|(_, left)| **left < 0).collect();
-        lacks.sort_by_key(|(factors, _)| std::cmp::Reverse(factors.len()));
+        lacks.shared_sort_by_key(|(factors, _)| std::cmp::Reverse(factors.len()));
         lacks.into_iter().all(|(factors, &lack)| {
             let mut lack = lack.saturating_neg();
             for (of, left) in spare.iter_mut().filter(|(of, left)| *left > 0 && self.is_multiple(of, factors))

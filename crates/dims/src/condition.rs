@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::sum::{Sum, Term, floor, gcd};
 use super::{Atom, AtomId, Bounds, Dialect, Dim, Factor, Symbols};
+use gradus_core::sort::SharedSort;
 
 /// How two expressions are related.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -91,7 +92,7 @@ impl Condition {
                 _ => others.push(*guard),
             }
         }
-        numbers.sort_unstable();
+        numbers.shared_sort();
         numbers.dedup();
         (numbers.len() > 1).then_some((numbers, others))
     }

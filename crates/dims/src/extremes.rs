@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use super::sum::{Sum, Term, gcd, without};
 use super::{Atom, AtomId, Bounds, Dim, Measure, Symbols};
+use gradus_core::sort::SharedSort;
 
 /// Plain minima and maxima of a sum, at most: each is tried in all its forms.
 const MAX_PLAIN: usize = 8;
@@ -159,7 +160,7 @@ impl Symbols {
         let join = if is_min { Bounds::min } else { Bounds::max };
         let bounds = operands.iter().map(|&dim| self.bounds(dim)).reduce(join)?;
         // A number comes last: `min(seq, 64)`.
-        operands.sort_by_key(|dim| (dim.known().is_some(), *dim));
+        operands.shared_sort_by_key(|dim| (dim.known().is_some(), *dim));
         let atom = if is_min { Atom::Min(operands.into()) } else { Atom::Max(operands.into()) };
         Some(self.intern_atom(atom, Measure { bounds, size }))
     }

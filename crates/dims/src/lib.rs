@@ -375,7 +375,7 @@ impl Symbols {
 
     /// The value of an expression where its symbols have these values; nothing if one has none, or
     /// where it divides by zero or exceeds 64 bits.
-    pub fn evaluate(&self, dim: Dim, of: &impl Fn(&str) -> Option<i64>) -> Option<i64> {
+    pub fn evaluate(&self, dim: Dim, of: &dyn Fn(&str) -> Option<i64>) -> Option<i64> {
         let id = match dim {
             Dim::Known(value) => return Some(value),
             Dim::Symbolic(id) => id,
@@ -392,7 +392,7 @@ impl Symbols {
         Some(total)
     }
 
-    fn evaluate_atom(&self, atom: AtomId, of: &impl Fn(&str) -> Option<i64>) -> Option<i64> {
+    fn evaluate_atom(&self, atom: AtomId, of: &dyn Fn(&str) -> Option<i64>) -> Option<i64> {
         match &self.atom(atom).0 {
             Atom::Symbol(index) => of(&self.named[gradus_core::convert::usize_of_u32(*index)].name),
             Atom::Floor(a, b) => sum::floor(self.evaluate(*a, of)?, self.evaluate(*b, of)?),

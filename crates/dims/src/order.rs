@@ -5,13 +5,14 @@ use std::cmp::Ordering;
 
 use super::sum::{Sum, Term};
 use super::{Atom, AtomId, Dim, Symbols};
+use gradus_core::sort::SharedSort;
 
 impl Symbols {
     /// The terms of a sum as they are printed: those of more factors first.
     pub(crate) fn printed_terms<'s>(&self, sum: &'s Sum) -> Vec<(&'s Term, Vec<AtomId>)> {
         let mut terms: Vec<_> = sum.terms.iter().map(|term| (term, self.printed_factors(term))).collect();
         if terms.len() > 1 {
-            terms.sort_by(|(_, a), (_, b)| self.order_of_factors(a, b));
+            terms.shared_sort_by(|(_, a), (_, b)| self.order_of_factors(a, b));
         }
         terms
     }
@@ -19,14 +20,14 @@ impl Symbols {
     /// Operands as they are printed: numbers last.
     pub(crate) fn printed_operands(&self, all: &[Dim]) -> Vec<Dim> {
         let mut all = all.to_vec();
-        all.sort_by(|a, b| self.order_of_dims(*a, *b));
+        all.shared_sort_by(|a, b| self.order_of_dims(*a, *b));
         all
     }
 
     fn printed_factors(&self, term: &Term) -> Vec<AtomId> {
         let mut factors = term.factors.to_vec();
         if factors.len() > 1 {
-            factors.sort_by(|a, b| self.order_of_atoms(*a, *b));
+            factors.shared_sort_by(|a, b| self.order_of_atoms(*a, *b));
         }
         factors
     }

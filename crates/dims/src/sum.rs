@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::{Atom, AtomId, Bounds, Dim, DimOperation, Symbols};
+use gradus_core::sort::SharedSort;
 
 /// A sum in canonical form: terms in descending order, no two with the same factors, none with
 /// coefficient 0.
@@ -63,7 +64,7 @@ impl Sum {
 
     /// From terms in any order.
     pub(crate) fn collect(mut terms: Vec<Term>, constant: i64) -> Option<Sum> {
-        terms.sort_by(|a, b| order(&a.factors, &b.factors));
+        terms.shared_sort_by(|a, b| order(&a.factors, &b.factors));
         let mut kept: Vec<Term> = Vec::with_capacity(terms.len());
         for term in terms {
             match kept.last_mut() {
@@ -100,7 +101,7 @@ impl Sum {
         let mut terms = Vec::with_capacity(self.terms.len() + 1);
         for term in &self.terms {
             let mut all = [&term.factors, factors].concat();
-            all.sort_unstable();
+            all.shared_sort();
             terms.push(Term { factors: all.into(), coefficient: term.coefficient.checked_mul(coefficient)? });
         }
         if self.constant != 0 {

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use gradus_core::sort::SharedSort;
 use gradus_core::{Error, Kind, Result};
 
 /// The regions that tensors of one model claim, by file.
@@ -43,7 +44,7 @@ impl Regions {
     /// [`Kind::Syntax`] names two that do.
     pub(crate) fn check(self) -> Result<()> {
         for (file, mut regions) in self.0 {
-            regions.sort_unstable();
+            regions.shared_sort();
             for pair in regions.windows(2) {
                 let [a, b] = pair else { continue };
                 if b.start < a.end && (a.start, a.end) != (b.start, b.end) {

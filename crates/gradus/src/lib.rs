@@ -146,6 +146,8 @@ pub use gradus_core::{
 };
 // The command line and the Python package use these; they may change in any version.
 #[doc(hidden)]
+#[doc(hidden)]
+pub use gradus_core::sort;
 pub use gradus_core::{convert, dispatch, display, text};
 pub use gradus_dims as dim;
 #[doc(hidden)]

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use gradus_core::convert::i64_of;
 use gradus_core::graph::{DeclaredDim, Standard, Type, ValueId};
+use gradus_core::sort::SharedSort;
 use gradus_core::{Error, Kind, Limits, Result};
 use gradus_proof::ProofOptions;
 pub use gradus_proof::{Law, Proof, Side, Unproved, UpTo, laws};
@@ -91,7 +92,7 @@ fn in_onnx(models: [&Model; 2], prove: impl Fn(&Model, &Model) -> Result<Proof>)
         Ok::<_, Error>(converted.model)
     };
     let models = [read(models[0])?, read(models[1])?];
-    readings.sort_unstable();
+    readings.shared_sort();
     readings.dedup();
     let mut proof = prove(&models[0], &models[1])?;
     proof.readings = readings;

@@ -59,19 +59,15 @@ pub fn with_threads<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) ->
 /// # Errors
 /// An error of the function; no item is begun after it.
 pub fn share<I: ExactSizeIterator + Send, S, E: Send>(
-    mut items: I,
+    items: I,
     options: Options,
     state: impl Fn() -> S + Sync,
     work: impl Fn(&mut S, I::Item) -> Result<(), E> + Sync,
 ) -> Result<(), E> {
     let threads = options.count().min(items.len());
-    if threads <= 1 {
-        let mut state = state();
-        return items.try_for_each(|item| work(&mut state, item));
-    }
     let (items, failed, error) = (Mutex::new(items), AtomicBool::new(false), Mutex::new(None));
     let next = || items.lock().unwrap_or_else(PoisonError::into_inner).next();
-    pool::run(threads, &|| {
+    let turn = || {
         let mut state = state();
         while !failed.load(Ordering::Relaxed)
             && let Some(item) = next()
@@ -81,7 +77,12 @@ pub fn share<I: ExactSizeIterator + Send, S, E: Send>(
                 error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(first);
             }
         }
-    });
+    };
+    if threads <= 1 {
+        turn();
+    } else {
+        pool::run(threads, &turn);
+    }
     error.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
 }
 

@@ -3,8 +3,6 @@
 
 #![cfg(feature = "vectors")]
 
-use std::convert::Infallible;
-
 use gradus_kernels::product::{
     Elements, Matrix, Numbers, Product, SPARE, Shifted, Sizes, Term, add_shifted, multiply,
 };
@@ -44,7 +42,7 @@ fn multiplied<T: Term>(
         out.iter_mut().zip(sums).for_each(|(out, sum)| *out = sum.to_bits());
     };
     let products = [Product { a: &a, b, exact }];
-    multiply::<T, _, _>(&products, of, &mut out, options, || Ok::<(), Infallible>(()), store).unwrap();
+    multiply::<T, _>(&products, of, &mut out, options, || Ok(()), store).unwrap();
     out
 }
 

@@ -143,8 +143,7 @@ fn products_of_matrices_have_the_bits_of_a_loop_at_every_level() {
                 let mut out = vec![0.0; want.len()];
                 let sizes = Sizes { rows, inner, columns };
                 let store = |_, _, _, sums: &[f64], out: &mut [f64]| out.copy_from_slice(sums);
-                multiply_with((sums, to), &products, sizes, &mut out, options, || Ok::<_, ()>(()), store)
-                    .unwrap();
+                multiply_with((sums, to), &products, sizes, &mut out, options, || Ok(()), store).unwrap();
                 let same = out
                     .iter()
                     .zip(&want)

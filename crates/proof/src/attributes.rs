@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use gradus_core::graph::{Content, Strings};
+use gradus_core::sort::SharedSort;
 use gradus_engine::attributes::Attributes;
 use gradus_engine::normalize::Change;
 use gradus_engine::operators::Row;
@@ -78,7 +79,7 @@ pub fn key(attributes: &Attributes<'_>) -> Option<AttributesKey> {
             _ => {}
         }
     }
-    all.sort_by(|(a, _), (b, _)| a.cmp(b));
+    all.shared_sort_by(|(a, _), (b, _)| a.cmp(b));
     all.dedup();
     Some(all)
 }

@@ -2,6 +2,7 @@
 
 use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
 use gradus_core::graph::{Graph, ValueId};
+use gradus_core::sort::SharedSort;
 use gradus_engine::dim::Dim;
 
 use crate::join::place;
@@ -134,7 +135,7 @@ pub fn of(
         }
         open.extend(differing);
     }
-    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    counts.shared_sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let unproved = |((a, b), count): &((TermId, TermId), usize)| Unproved {
         first: names.side(terms, graph, *a, 0),
         second: names.side(terms, graph, *b, 1),

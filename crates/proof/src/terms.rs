@@ -5,6 +5,7 @@ use std::sync::Arc;
 use foldhash::{HashMap, HashSet};
 use gradus_core::convert::i64_of;
 use gradus_core::graph::{Content, Graph, Node, Origin, Standard, ValueId};
+use gradus_core::sort::SharedSort;
 use gradus_core::{DType, Limits, Result};
 use gradus_engine::attributes::Attributes;
 use gradus_engine::dim::{self, Dim, Symbols};
@@ -280,7 +281,7 @@ impl<'m> Terms<'m> {
                 let count = graphs.len();
                 graphs.extend((count..).zip(own).map(|(number, graph)| (&*attribute.name, number, graph)));
             }
-            graphs.sort_by_key(|(name, number, _)| (*name, *number));
+            graphs.shared_sort_by_key(|(name, number, _)| (*name, *number));
             for (name, number, graph) in graphs {
                 call.attributes_mut().push((name.into(), ContentKey::Older("graph".to_owned())));
                 let outputs = self.graph(scope, graph, (index, number), Some(context))?;

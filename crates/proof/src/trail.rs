@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use gradus_core::error::Position;
 use gradus_core::graph::Model;
+use gradus_core::sort::SharedSort;
 use gradus_core::{Error, Kind, Result};
 use gradus_engine::infer::{InputFact, Sizes};
 use serde::{Deserialize, Serialize};
@@ -223,7 +224,7 @@ fn options(given: &Sizes) -> Result<Vec<String>> {
             InputFact::Value(value) => format!("{name} = {}", contents::digest_of_value(value)?),
         });
     }
-    all.sort_unstable();
+    all.shared_sort();
     for (name, (min, max)) in &given.assume.ranges {
         let and_max = max.map_or_else(String::new, |max| format!(" and <= {max}"));
         all.push(format!("{name} >= {min}{and_max}"));

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use gradus_core::Shape;
 use gradus_core::convert::{i64_of, usize_of_i64};
+use gradus_core::sort::SharedSort;
 use gradus_engine::dim::{Condition, Dim, Relation, Symbols};
 use gradus_engine::fact::{Dims, known_shape};
 
@@ -199,7 +200,7 @@ impl Terms<'_> {
             return Some(self.reshaped(id, &out));
         }
         let mut sorted = runs.clone();
-        sorted.sort_by_key(|run| run.start);
+        sorted.shared_sort_by_key(|run| run.start);
         let size = |run: &Range<usize>| self.symbols.product(dims[run.clone()].iter().copied());
         let merged = sorted.iter().map(size).collect::<Option<Dims>>()?;
         let position = |run: &Range<usize>| sorted.iter().position(|other| other == run);

@@ -40,10 +40,16 @@ def public():
             seen.add(id(value))
             yield f"{module.__name__}.{name}", value
             if inspect.isclass(value):
-                for member, of in vars(value).items():
+                for member, of in members(value).items():
                     of = of if is_property(of) else getattr(value, member)
                     if not member.startswith("_") and (callable(of) or is_property(of)):
                         yield f"{module.__name__}.{name}.{member}", of
+
+
+def members(kind):
+    """The members of a class, with those of bases that the package keeps to itself."""
+    inner = [base for base in kind.__mro__ if base.__module__.startswith("gradus._")]
+    return {name: of for each in [*reversed(inner), kind] for name, of in vars(each).items()}
 
 
 def is_property(value):
@@ -124,7 +130,7 @@ def faults(name, value):
         if "Returns" not in found and returns(name, value):
             wrong.append("no section Returns")
     if is_class:
-        for member, of in vars(value).items():
+        for member, of in members(value).items():
             shown = member.startswith("__") or not member.startswith("_")
             if shown and any(len(line) > WIDTH for line in inspect.cleandoc(of.__doc__ or "").splitlines()):
                 wrong.append(f"{member} has a line of more than {WIDTH} columns")

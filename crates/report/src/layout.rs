@@ -6,6 +6,7 @@
 //! 3. Sweeps down and up put boxes and points near those that they are joined with
 //!    ([`separated`] finds the nearest places at which nothing overlaps).
 
+use gradus::sort::SharedSort;
 use std::collections::HashMap;
 use std::fmt::Write;
 
@@ -191,7 +192,7 @@ fn chains(
 ) -> Vec<Vec<usize>> {
     let mut order: Vec<_> = (0..edges.len()).collect();
     let span = |edge: &Edge| ranks[edge.to].saturating_sub(ranks[edge.from] + 1);
-    order.sort_by_key(|&index| span(&edges[index]));
+    order.shared_sort_by_key(|&index| span(&edges[index]));
     let mut shared: HashMap<(usize, u64), Vec<usize>> = HashMap::new();
     let mut chains = vec![Vec::new(); edges.len()];
     let mut count = 0;
@@ -247,7 +248,7 @@ fn sweep(spots: &mut [Spot], rows: &mut [Vec<usize>], steps: &[Step]) {
             let row = &mut rows[if is_down { at } else { count - 1 - at }];
             let mut places: Vec<_> = row.iter().map(|&index| (wanted(spots, index, sides), index)).collect();
             if number < ordering {
-                places.sort_by(|a, b| a.0.total_cmp(&b.0));
+                places.shared_sort_by(|a, b| a.0.total_cmp(&b.0));
                 row.clear();
                 row.extend(places.iter().map(|(_, index)| index));
             }

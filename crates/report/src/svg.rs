@@ -9,6 +9,7 @@ use std::fmt::Write;
 
 use gradus::graph::{Graph, Node, Origin, ValueId};
 use gradus::infer::Inference;
+use gradus::sort::SharedSort;
 use gradus::text::escaped;
 use gradus::{Fact, TensorFact};
 
@@ -311,7 +312,7 @@ impl<'a> Drawing<'a> {
         let mut body = frame("g", width, height);
         let mut lines: Vec<_> = inner.entries.values().map(|x| (format!("{x:.0}"), 0.0, LABEL)).collect();
         lines.extend(inner.exits.values().map(|x| (format!("{x:.0}"), foot, height)));
-        lines.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+        lines.shared_sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
         lines.dedup();
         for (x, top, bottom) in lines {
             let _ = write!(body, "<path class=\"e\" d=\"M{x},{top:.0}V{bottom:.0}\"/>");
@@ -333,7 +334,7 @@ impl<'a> Drawing<'a> {
             *operators.entry(self.graph.nodes()[index].operator.to_string()).or_default() += 1;
         }
         let mut operators: Vec<_> = operators.into_iter().collect();
-        operators.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        operators.shared_sort_by_key(|(_, count)| std::cmp::Reverse(*count));
         let count = if nodes.len() == 1 { "1 node".to_owned() } else { grouped(nodes.len()) + " nodes" };
         let mut lines = Vec::new();
         if name.is_empty() {

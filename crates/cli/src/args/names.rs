@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use clap::Arg;
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use gradus::fold::Level;
+use gradus::sort::SharedSort;
 use gradus::{DType, Error, operators, profiles};
 
 use crate::commands::help::TOPICS;
@@ -72,7 +73,7 @@ pub(super) fn device_names() -> Vec<&'static str> {
 /// Names of the operators that Gradus evaluates, sorted.
 pub(super) fn operator_names() -> Vec<&'static str> {
     let mut names: Vec<_> = operators::all().filter(|row| row.is_evaluated()).map(|row| row.name).collect();
-    names.sort_unstable();
+    names.shared_sort();
     names.dedup();
     names
 }

@@ -8,6 +8,7 @@ use gradus::dynamic::DynamicOptions;
 use gradus::edit::{Edit, Edited, Editor, Float16Options, Scaling};
 use gradus::graph::{Standard, Type};
 use gradus::infer::InputFact;
+use gradus::sort::SharedSort;
 use gradus::{DType, Error, Kind, Model, Value};
 use serde::Serialize;
 
@@ -138,7 +139,7 @@ fn edited(args: &args::EditArgs, model: &Model) -> Result<Edited, Failure> {
 /// Applies `--input-shape`, `--dynamic` and `--dim`.
 fn sizes(args: &args::EditArgs, editor: &mut Editor) -> Result<(), Failure> {
     let mut shapes: Vec<_> = given::shapes(&args.shapes.inputs.input_shapes)?.into_iter().collect();
-    shapes.sort_by(|(a, _), (b, _)| a.cmp(b));
+    shapes.shared_sort_by(|(a, _), (b, _)| a.cmp(b));
     for (input, of) in shapes {
         if let InputFact::Type(Type::Tensor(_, Some(sizes))) = of {
             editor.apply(&Edit::InputShape { input, sizes })?;
@@ -149,7 +150,7 @@ fn sizes(args: &args::EditArgs, editor: &mut Editor) -> Result<(), Failure> {
         editor.apply(&Edit::Dynamic(Box::new(options)))?;
     }
     let mut dims: Vec<_> = given::dims(&args.shapes.dims)?.into_iter().collect();
-    dims.sort();
+    dims.shared_sort();
     for (name, number) in dims {
         let size = usize_of_i64(number).ok_or_else(|| {
             Error::mismatch(Kind::Usage, format_args!("dimension \"{name}\""), number, "at least 0")

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
+use gradus::sort::SharedSort;
 use gradus::{Error, Kind, Result, convert, files};
 
 /// A model, and its name below the folder that a command writes into.
@@ -149,7 +150,7 @@ fn search(
         };
         return Err(Error::mismatch(Kind::Usage, "MODEL", word.display(), wanted));
     }
-    found.sort();
+    found.shared_sort();
     models.extend(found.into_iter().map(|path| {
         let name = path.strip_prefix(folder).unwrap_or(&path).to_owned();
         FleetModel { path: path.strip_prefix(".").unwrap_or(&path).to_owned(), name }

@@ -6,6 +6,7 @@ use gradus::infer::InferOptions;
 use gradus::portability::{
     Difference, ModelSequence, OPENVINO_RULES, PROGRAMS, Portability, RULES, VERSIONS, When,
 };
+use gradus::sort::SharedSort;
 use gradus::{Error, Kind};
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -197,7 +198,7 @@ fn write_text(found: &Portability, all: bool, out: &mut dyn Write) -> std::io::R
         writeln!(out, "{}: {}", rule[0].rule.name, results.join("; "))?;
         let mut conditions = grouped(&rule, Difference::condition);
         // Conditions on sizes come first: a caller can avoid them.
-        conditions.sort_by_key(|nodes| matches!(nodes[0].when, When::Data));
+        conditions.shared_sort_by_key(|nodes| matches!(nodes[0].when, When::Data));
         for nodes in conditions.iter().take(most) {
             let names = nodes.iter().take(most).map(|it| format!("{} ({})", it.node, it.operator));
             let names = names.collect::<Vec<_>>().join(", ") + &more(nodes.len());

@@ -1,6 +1,7 @@
 //! `gradus run --profile-nodes`: the time and memory of each node.
 
 use gradus::NodeRun;
+use gradus::sort::SharedSort;
 use serde::Serialize;
 
 use crate::output;
@@ -27,7 +28,7 @@ pub(super) fn nodes(runs: &[NodeRun]) -> Vec<NodeTimeJson<'_>> {
 /// A table, the slowest node first, and a last line with the sum.
 pub(super) fn table(runs: &[NodeRun]) -> String {
     let mut sorted = nodes(runs);
-    sorted.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
+    sorted.shared_sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
     let total: f64 = sorted.iter().map(|node| node.seconds).sum();
     let peak = sorted.iter().map(|node| node.peak_bytes).max().unwrap_or(0);
     let mut table = output::table(&["node", "ms", "share", "peak bytes"]);

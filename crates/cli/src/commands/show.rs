@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use gradus::graph::{Graph, Type, ValueId};
+use gradus::sort::SharedSort;
 use gradus::{Model, convert};
 use serde::Serialize;
 
@@ -155,7 +156,7 @@ fn text(shown: &ShownGraph) -> String {
         let _ = write!(text, "\n{}", table.text);
     }
     let mut operators: Vec<_> = shown.operators.iter().collect();
-    operators.sort_by_key(|(name, count)| (std::cmp::Reverse(**count), *name));
+    operators.shared_sort_by_key(|(name, count)| (std::cmp::Reverse(**count), *name));
     let counts: Vec<_> = operators.iter().map(|(name, count)| format!("{name} {count}")).collect();
     let colon = if counts.is_empty() { "" } else { ": " };
     let _ = writeln!(text, "\n{}{colon}{}", counted(shown.nodes, "node"), escaped(&counts.join(", ")));
@@ -171,7 +172,7 @@ fn text(shown: &ShownGraph) -> String {
     let _ = writeln!(text, "{}, {total} bytes", counted(shown.constants.len(), "constant"));
     if !shown.constants.is_empty() {
         let mut largest: Vec<_> = shown.constants.iter().collect();
-        largest.sort_by_key(|constant| (std::cmp::Reverse(constant.bytes), &constant.name));
+        largest.shared_sort_by_key(|constant| (std::cmp::Reverse(constant.bytes), &constant.name));
         let mut rows = vec![["constant", "type", "bytes"].map(str::to_owned)];
         rows.extend(largest.iter().take(LARGEST).map(|constant| {
             let of_type = format!("{}{:?}", constant.r#type, constant.shape);

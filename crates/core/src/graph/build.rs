@@ -8,6 +8,7 @@ use super::{
     Attribute, Capture, Constant, Content, Graph, Node, OperatorId, Origin, Slots, Type, ValueId, ValueInfo,
 };
 use crate::error::{Error, Kind, Result};
+use crate::sort::SharedSort;
 
 /// Makes a [`Graph`] from values and nodes in any order.
 ///
@@ -259,7 +260,7 @@ impl Builder {
         if !nested && let Some(index) = defined.iter().position(|&defined| !defined) {
             return Err(undefined(&graph, ValueId::of(index)));
         }
-        graph.constants.sort_by_key(|(id, _)| *id);
+        graph.constants.shared_sort_by_key(|(id, _)| *id);
         graph.order = order(&graph)?;
         Ok(graph)
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::Ranges;
 use crate::{Claim, Expression};
+use gradus_core::sort::SharedSort;
 
 /// Sizes that are tried first.
 const SMALL: [i64; 12] = [1, 2, 0, 3, 4, 5, 7, 8, 6, 9, 16, 33];
@@ -69,7 +70,7 @@ impl<'c> Points<'c> {
     /// Points within the ranges, for the names of a claim and of what is given.
     pub(super) fn new(claim: &'c Claim, given: &'c [Claim], ranges: &Ranges) -> Points<'c> {
         let mut names: Vec<_> = given.iter().chain([claim]).flat_map(Claim::names).collect();
-        names.sort_unstable();
+        names.shared_sort();
         names.dedup();
         let range = |name: &Arc<str>| ranges.get(&**name).copied().unwrap_or((0, None));
         let ranges = names.iter().map(range).collect();

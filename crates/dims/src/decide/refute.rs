@@ -14,6 +14,7 @@ use foldhash::{HashMap, HashSet};
 use super::linear::{Found, Row, solve};
 use crate::sum::{Sum, Term, floor, gcd};
 use crate::{Atom, AtomId, Bounds, Condition, Dim, Relation, Symbols};
+use gradus_core::sort::SharedSort;
 
 /// The maximum number of rows of a system.
 const MAX_ROWS: usize = 160;
@@ -374,7 +375,7 @@ impl<'s> Refuter<'s> {
         };
         let mut open: Vec<_> =
             system.defined.iter().copied().filter(|atom| !system.apart.contains(atom)).collect();
-        open.sort_unstable();
+        open.shared_sort();
         for atom in open {
             if let Some(cases) = self.cases(atom)? {
                 let parts = cases.into_iter().map(|facts| {
@@ -388,7 +389,7 @@ impl<'s> Refuter<'s> {
         let open =
             system.defined.iter().copied().filter(|atom| self.how.rests && !system.rests.contains(atom));
         let mut rests: Vec<_> = open.collect();
-        rests.sort_unstable();
+        rests.shared_sort();
         for atom in rests {
             if let Some(rest) = self.rest(atom)? {
                 let of = |side: Sum| {
@@ -475,7 +476,7 @@ impl RationalSolution<'_> {
     /// factor of a product that is not the product of the factors' values.
     fn to_divide(&self, bounds: &HashMap<AtomId, Bounds>) -> Option<(AtomId, i64)> {
         let mut unknowns: Vec<_> = self.unknowns.iter().collect();
-        unknowns.sort_unstable();
+        unknowns.shared_sort();
         let fraction = unknowns.iter().find_map(|(factors, at)| match ***factors {
             [atom] if self.over[**at] % self.under != 0 => {
                 Some((atom, self.over[**at].div_euclid(self.under)))
@@ -550,7 +551,7 @@ fn products(facts: &[Sum]) -> Vec<Factors> {
     let mut products: Vec<_> =
         facts.iter().flat_map(|fact| &fact.terms).map(|term| term.factors.clone()).collect();
     products.retain(|factors| factors.len() > 1);
-    products.sort_unstable();
+    products.shared_sort();
     products.dedup();
     products
 }

@@ -6,6 +6,7 @@
 use super::refute::Strategy;
 use super::{Case, Proof};
 use crate::{Claim, Expression};
+use gradus_core::sort::SharedSort;
 
 /// Cases of a proof, at most.
 const MAX_CASES: usize = 250;
@@ -27,7 +28,7 @@ impl Proof<'_> {
         let divisors: Vec<_> = sides().flat_map(Expression::divisors).collect();
         let in_divisors = |name: &str| divisors.iter().filter(|of| of.uses(name)).count();
         let mut order: Vec<_> = (0..self.names.len()).collect();
-        order.sort_by_key(|&at| std::cmp::Reverse(in_divisors(&self.names[at])));
+        order.shared_sort_by_key(|&at| std::cmp::Reverse(in_divisors(&self.names[at])));
         let mut cases = vec![Case::Any; self.names.len()];
         let mut left = MAX_CASES;
         self.by_values_of(&order, &mut cases, values, &mut left, stops)

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::fmt;
 
 use foldhash::{HashMap, HashSet};
+use gradus_core::sort::SharedSort;
 use gradus_core::{Error, Kind};
 
 /// The relation of the results of a converted node to those of its source.
@@ -132,7 +133,7 @@ impl Obstacles {
                 None => groups.push((1, obstacle)),
             }
         }
-        groups.sort_by_key(|(count, _)| Reverse(*count));
+        groups.shared_sort_by_key(|(count, _)| Reverse(*count));
         groups
     }
 

@@ -1,6 +1,7 @@
 //! The smallest and the largest element of integer inputs, and the conditions that follow.
 
 use gradus_core::graph::{Origin as From, ValueId};
+use gradus_core::sort::SharedSort;
 
 use super::context::InferContext;
 use super::remarks::ElementRange;
@@ -46,7 +47,7 @@ impl<'m> InferContext<'_, 'm> {
             Elements::Integers(all) => {
                 let symbols = self.symbols();
                 let mut each = all.to_vec();
-                each.sort_unstable();
+                each.shared_sort();
                 each.dedup();
                 let known = each.iter().filter(|dim| dim.known().is_some()).copied();
                 let ends = known.clone().min().into_iter().chain(known.max());

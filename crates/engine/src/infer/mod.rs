@@ -32,6 +32,7 @@ use std::sync::Arc;
 
 use gradus_core::convert::i64_of;
 use gradus_core::graph::{DeclaredDim, Graph, Node, Standard, Type, ValueId};
+use gradus_core::sort::SharedSort;
 use gradus_core::text::name_in_message;
 use gradus_core::{Error, Kind, Limits, Result, Value};
 
@@ -273,7 +274,7 @@ impl Source {
         for (name, value) in &options.sizes.dims {
             if !known.contains(name) {
                 let mut known: Vec<_> = known.iter().map(String::as_str).collect();
-                known.sort_unstable();
+                known.shared_sort();
                 return Err(Error::unknown("dimension", name, known));
             }
             if *value < 0 {

@@ -61,6 +61,7 @@ pub struct Shared {
 }
 
 /// The inference of a model, or of a graph that a node stands for.
+#[allow(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub struct Pass<'m> {
     pub shared: Shared,
     pub standard: Standard,

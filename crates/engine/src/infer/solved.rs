@@ -4,6 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::mem::take;
 
+use gradus_core::sort::SharedSort;
 use gradus_core::{Kind, Limits, Result};
 
 use super::remarks::{ModelCondition, Problem, When, Why};
@@ -111,7 +112,7 @@ impl Inference {
             self.leave_out_implied(&mut conditions, limits);
             self.find_contradiction(&conditions, &taken, limits);
         }
-        conditions.sort_by_key(place);
+        conditions.shared_sort_by_key(place);
         self.conditions = conditions;
     }
 

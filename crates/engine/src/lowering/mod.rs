@@ -449,11 +449,23 @@ impl Lowering<'_> {
         inputs: &[LoweredValue],
         write: impl FnOnce(&mut Self) -> Result<Vec<LoweredValue>>,
     ) -> Result<Content> {
+        let around = self.begin_inner(name, inputs)?;
+        let outputs = write(self)?;
+        self.end_inner(around, &outputs)
+    }
+
+    /// Begins a graph within a node, and returns the graph around it.
+    fn begin_inner(&mut self, name: &str, inputs: &[LoweredValue]) -> Result<Builder> {
         let around = std::mem::replace(&mut self.builder, Builder::nested(name));
         for &input in inputs {
             self.builder.define(&key(input), Origin::Input)?;
         }
-        for output in write(self)? {
+        Ok(around)
+    }
+
+    /// Goes on with the graph around, and returns the one within.
+    fn end_inner(&mut self, around: Builder, outputs: &[LoweredValue]) -> Result<Content> {
+        for &output in outputs {
             self.builder.output(&key(output));
         }
         let inner = std::mem::replace(&mut self.builder, around);

@@ -1,5 +1,6 @@
 //! Equations of Einsum.
 
+use gradus_core::sort::SharedSort;
 use gradus_core::{Result, convert};
 
 use crate::operators::errors;
@@ -51,7 +52,7 @@ impl Equation {
         } else {
             let mut once: Vec<_> =
                 terms.iter().flatten().copied().filter(|c| c.is_ascii() && count(*c) == 1).collect();
-            once.sort_unstable();
+            once.shared_sort();
             open(most).chain(once).collect()
         };
         if let Some(unknown) = result.iter().find(|&&name| count(name) == 0) {

@@ -119,7 +119,7 @@ impl Adding<'_> {
 
     /// Multiplies matrices; see [`multiply_with`].
     #[cfg(feature = "run")]
-    pub fn multiply<T: Send>(
+    pub fn multiply<T: Element>(
         self,
         products: &[kernel::Product<'_>],
         sizes: Sizes,

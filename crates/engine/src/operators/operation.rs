@@ -2,7 +2,7 @@
 
 use gradus_core::convert::{self, FromNumber};
 use gradus_core::float::{Format, Overflow};
-use gradus_core::{DType, Number, Result};
+use gradus_core::{DType, Number, Result, dispatch};
 
 use crate::operators::allowed::Carries;
 use crate::operators::errors;
@@ -115,12 +115,12 @@ pub fn missing_bound(dtype: DType) -> Option<f64> {
 }
 
 impl Operation {
-    /// The result for two elements in the type of the first; an error if an integer is divided by
-    /// zero.
-    pub fn apply<T: FromNumber>(self, a: T, b: Number) -> Result<T> {
+    /// The result for two elements, of which the first has a type: a number that is to be converted
+    /// to that type; an error if an integer is divided by zero.
+    pub fn apply(self, dtype: DType, a: Number, b: Number) -> Result<Number> {
         let by_zero = errors::zero_divisor;
-        let bits = u32::try_from(T::DTYPE.bits()).unwrap_or(64);
-        let result = match (a.number(), b) {
+        let bits = u32::try_from(dtype.bits()).unwrap_or(64);
+        Ok(match (a, b) {
             (Number::Int(a), Number::Int(b)) => Number::Int(match self {
                 Operation::Add => a + b,
                 Operation::Sub => a - b,
@@ -138,7 +138,7 @@ impl Operation {
                     if rest != 0 && (rest < 0) != (b < 0) { rest + b } else { rest }
                 }
                 Operation::Fmod => a.checked_rem(b).ok_or_else(by_zero)?,
-                Operation::Pow => return Ok(power(a, b)),
+                Operation::Pow => power(a, b),
                 Operation::Left => u32::try_from(b).ok().filter(|&by| by < bits).map_or(0, |by| a << by),
                 // A count beyond the width leaves the sign.
                 Operation::Right => a >> u32::try_from(b).map_or(bits, |by| by.min(bits)),
@@ -148,7 +148,7 @@ impl Operation {
                 Operation::Min => a.min(b),
                 Operation::Max => a.max(b),
                 Operation::SquaredDifference => (a - b).wrapping_mul(a - b),
-                _ => return Err(errors::dtype(T::DTYPE, "a float type")),
+                _ => return Err(errors::dtype(dtype, "a float type")),
             }),
             // The types narrower than float64 have at most 24 bits of precision, and float64 at
             // least 2 * 24 + 2: so rounding to float64 first does not change the second rounding.
@@ -163,19 +163,18 @@ impl Operation {
                     let rest = a % b;
                     if rest != 0.0 && (rest < 0.0) != (b < 0.0) { rest + b } else { rest }
                 }
-                Operation::Pow => return Ok(gradus_kernels::power(a, b)),
+                Operation::Pow => return Ok(float_power(dtype, a, b)),
                 // NaN of either operand is the result.
                 Operation::Min | Operation::Max if a.is_nan() || b.is_nan() => f64::NAN,
                 Operation::Min => a.min(b),
                 Operation::Max => a.max(b),
-                _ => return Err(errors::dtype(T::DTYPE, "an integer type")),
+                _ => return Err(errors::dtype(dtype, "an integer type")),
             }),
             (a, b) if self == Operation::Pow => {
-                return Ok(gradus_kernels::power(convert::nearest_f64(a), convert::nearest_f64(b)));
+                float_power(dtype, convert::nearest_f64(a), convert::nearest_f64(b))
             }
-            _ => return Err(errors::dtype(T::DTYPE, "a real numeric type")),
-        };
-        Ok(T::from_number(result))
+            _ => return Err(errors::dtype(dtype, "a real numeric type")),
+        })
     }
 
     /// Returns true if a comparison holds for two elements; NaN is only not equal.
@@ -196,32 +195,33 @@ impl Operation {
     }
 }
 
-/// A power of integers, wrapped; with a negative exponent, cut toward zero.
-fn power<T: FromNumber>(base: i128, exponent: i128) -> T {
+/// A power of floats, rounded to an element of a type once.
+fn float_power(dtype: DType, base: f64, exponent: f64) -> Number {
+    fn power<T: FromNumber>(base: f64, exponent: f64) -> Number {
+        gradus_kernels::power::<T>(base, exponent).number()
+    }
+    dispatch!(dtype, [Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32] => power(base, exponent),
+        _ => power::<f64>(base, exponent))
+}
+
+/// A power of integers, modulo 2^64; with a negative exponent, cut toward zero.
+fn power(base: i128, exponent: i128) -> i128 {
     let Ok(mut exponent) = u64::try_from(exponent) else {
-        let whole = match base {
+        return match base {
             1 => 1,
-            -1 => {
-                if exponent % 2 == 0 {
-                    1
-                } else {
-                    -1
-                }
-            }
+            -1 if exponent % 2 == 0 => 1,
+            -1 => -1,
             _ => 0,
         };
-        return T::from_number(Number::Int(whole));
     };
+    let low = |x: i128| convert::wrapped(Number::Int(x));
     let (mut power, mut square) = (1i128, base);
     while exponent > 0 {
         if exponent & 1 == 1 {
-            power = i128::from(
-                convert::wrapped(Number::Int(power)).wrapping_mul(convert::wrapped(Number::Int(square))),
-            );
+            power = i128::from(low(power).wrapping_mul(low(square)));
         }
-        let low = convert::wrapped(Number::Int(square));
-        square = i128::from(low.wrapping_mul(low));
+        square = i128::from(low(square).wrapping_mul(low(square)));
         exponent >>= 1;
     }
-    T::from_number(Number::Int(power))
+    power
 }

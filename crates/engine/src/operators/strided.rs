@@ -1,7 +1,7 @@
 //! Elements at regular distances: what broadcasting and permutations of axes read, line by line.
 
-use gradus_core::convert::product;
-use gradus_core::{Limits, Result, Shape, Tensor};
+use gradus_core::convert::{product, write_numbers};
+use gradus_core::{DType, Limits, Number, Result, Shape, Tensor};
 use gradus_kernels::{Options, share, widest};
 
 /// Compiles an expression for each width of elements in bytes, and runs that for a type; the other
@@ -128,6 +128,43 @@ impl<const N: usize> Strided<N> {
         };
         let options = threads_for(product(out.len(), 1));
         share(out.chunks_mut(PART).enumerate(), options, || (), part)
+    }
+}
+
+/// Elements that are numbers at a time: they stay in the first cache.
+const NUMBERS: usize = 128;
+
+impl<const N: usize> Strided<N> {
+    /// A tensor of what a function makes of the numbers of each element's operands. Loops over
+    /// elements are compiled once for each type, whatever the function.
+    pub fn numbers(
+        &self,
+        operands: [&Tensor; N],
+        (dtype, shape): (DType, Shape),
+        limits: &Limits,
+        make: &(dyn Fn([Number; N]) -> Result<Number> + Sync),
+    ) -> Result<Tensor> {
+        let line = |places: [usize; N], out: &mut [u8], width: usize| {
+            let mut numbers = [[Number::Int(0); NUMBERS]; N];
+            let mut results = [Number::Int(0); NUMBERS];
+            for (part, out) in out.chunks_mut(NUMBERS * width).enumerate() {
+                let (at, count) = (part * NUMBERS, out.len() / width);
+                for operand in 0..N {
+                    let (step, numbers) = (self.steps[operand], &mut numbers[operand][..count]);
+                    operands[operand].read_numbers(places[operand] + at * step, step, numbers)?;
+                }
+                for (at, result) in results[..count].iter_mut().enumerate() {
+                    *result = make(std::array::from_fn(|operand| numbers[operand][at]))?;
+                }
+                write_numbers(dtype, &results[..count], out);
+            }
+            Ok(())
+        };
+        by_width!(dtype, W => {
+            let mut out = vec![[0; W]; shape.len()];
+            self.fill(&mut out, limits, |places, out| line(places, out.as_flattened_mut(), W))?;
+            Tensor::from_bytes(dtype, shape, out.into_flattened().into())
+        }, _ => unreachable!("elements of {dtype} are no numbers of their own"))
     }
 }
 

@@ -7,6 +7,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use gradus_core::graph::{Constant, Content, Function, Graph, Model, Node, Origin, Standard, ValueId};
+use gradus_core::sort::SharedSort;
 use gradus_core::{Error, Kind, Result};
 
 use super::{FunctionCall, GraphProgram, ProgramStep, RegisteredOp, RunOptions};
@@ -127,7 +128,7 @@ impl<'a> Compiler<'a> {
                 |id: &ValueId| last_use[id.index()].is_none_or(|last| last == step) && !keep[id.index()];
             let mut drops: Vec<_> =
                 node.needs().chain(node.outputs.iter().copied().flatten()).filter(ends).collect();
-            drops.sort_unstable();
+            drops.shared_sort();
             drops.dedup();
             let slots = |ids: &[Option<ValueId>]| ids.iter().map(|id| id.map(ValueId::index)).collect();
             let (inputs, outputs) = (slots(&node.inputs), slots(&node.outputs));

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use gradus_core::convert::{i64_of, product, u64_of, usize_of_i64};
 use gradus_core::graph::{Attribute, Builder, Content, DeclaredDim, Model, Node, Origin, Standard, Type};
+use gradus_core::sort::SharedSort;
 use gradus_core::{Error, Kind, Limits, Result, Shape, Tensor};
 
 use super::choices::Choices;
@@ -96,7 +97,7 @@ pub fn read_desc(bytes: &Bytes, parameters: &str, files: &Arc<dyn Files>, limits
         format!("PaddlePaddle {}.{}.{}", number / 1_000_000, number / 1000 % 1000, number % 1000);
     model.opsets.push(("".into(), OPERATORS));
     let BlockScope { mut builder, mut fetched, .. } = scope;
-    fetched.sort_by_key(|(column, _)| *column);
+    fetched.shared_sort_by_key(|(column, _)| *column);
     for (_, key) in fetched {
         builder.output(&key);
     }
@@ -304,7 +305,7 @@ impl<'a> DescReader<'a, '_> {
     /// Defines the inputs, in the order of their columns.
     fn inputs(&mut self, scope: &mut BlockScope, operations: &[OpDesc<'a>]) -> Result<()> {
         let mut feeds: Vec<_> = operations.iter().filter(|operation| operation.name == "feed").collect();
-        feeds.sort_by_key(|operation| operation.int("col"));
+        feeds.shared_sort_by_key(|operation| operation.int("col"));
         for feed in feeds {
             let Some(name) = feed.writes().next() else { continue };
             let value =

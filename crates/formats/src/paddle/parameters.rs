@@ -10,6 +10,7 @@ use bytes::Bytes;
 use gradus_core::convert::{low_u64, usize_of};
 use gradus_core::error::Position;
 use gradus_core::graph::{Constant, Stored};
+use gradus_core::sort::SharedSort;
 use gradus_core::tensor::byte_len;
 use gradus_core::{DType, Error, Kind, Result, Shape, Tensor};
 
@@ -50,7 +51,7 @@ pub(super) fn constants(
     files: &Arc<dyn Files>,
     mut wanted: Vec<WantedParameter>,
 ) -> impl Iterator<Item = (String, Constant)> {
-    wanted.sort_by(|a, b| a.name.cmp(&b.name));
+    wanted.shared_sort_by(|a, b| a.name.cmp(&b.name));
     let named: Vec<_> =
         wanted.iter().map(|wanted| (wanted.name.clone(), wanted.dtype, wanted.shape.clone())).collect();
     let all = ParameterFile { path: path.to_owned(), files: files.clone(), wanted, found: OnceLock::new() };

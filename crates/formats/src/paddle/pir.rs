@@ -8,6 +8,7 @@ use std::sync::Arc;
 use gradus_core::convert::product;
 use gradus_core::error::Position;
 use gradus_core::graph::{Attribute, Builder, Content, Graph, Model, Node, Origin, Standard, Type};
+use gradus_core::sort::SharedSort;
 use gradus_core::{Error, Kind, Limits, Result, Shape};
 
 use states::written_input;
@@ -118,7 +119,7 @@ pub fn read_program(
         let value = builder.constant(key, constant)?;
         builder.info(value).name = name.into();
     }
-    fetched.sort_by_key(|(column, _)| *column);
+    fetched.shared_sort_by_key(|(column, _)| *column);
     for key in fetched.into_iter().map(|(_, key)| key).chain(yielded) {
         builder.output(&key);
     }

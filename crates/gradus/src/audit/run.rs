@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use gradus_core::graph::{Origin, ValueId};
+use gradus_core::sort::SharedSort;
 use gradus_core::{Error, Kind, Result, Value};
 
 use super::axes::{axis_of, slice};
@@ -61,7 +62,7 @@ impl<'a> Runner<'a> {
         let plainest = usual.anew(&settings)?;
         let mut computed = computed(subject.model.graph());
         let graph = subject.model.graph();
-        computed.sort_by_key(|(id, _)| match graph.value(*id).origin {
+        computed.shared_sort_by_key(|(id, _)| match graph.value(*id).origin {
             Origin::Node(index, port) => (index, port),
             _ => (usize::MAX, 0),
         });

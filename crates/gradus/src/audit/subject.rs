@@ -5,6 +5,7 @@ use std::path::Path;
 
 use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::graph::ValueId;
+use gradus_core::sort::SharedSort;
 use gradus_core::{Error, Kind, Limits, Result, Value};
 use gradus_engine::infer::{InferOptions, Inference, InputFact};
 
@@ -105,7 +106,7 @@ impl<'a> Subject<'a> {
             .flat_map(|(id, _)| self.dims(id).iter().enumerate())
             .filter_map(|(axis, &dim)| Some((axis, self.symbol(dim)?.to_owned())))
             .collect();
-        found.sort_by_key(|(axis, _)| *axis);
+        found.shared_sort_by_key(|(axis, _)| *axis);
         let mut seen = HashSet::new();
         found.into_iter().map(|(_, name)| name).filter(|name| seen.insert(name.clone())).collect()
     }

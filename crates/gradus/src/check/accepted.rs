@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use gradus_engine::infer::{Inference, element_of_input};
 
 use crate::dim::{Bounds, Condition, Dim, Relation, Symbols};
+use gradus_core::sort::SharedSort;
 
 /// Maximum number of conditions that are met; further ones are left to the run.
 const MAX_CONDITIONS: usize = 64;
@@ -64,7 +65,7 @@ impl Accepted {
             .filter(|symbol| element_of_input(symbol).is_some())
             .map(|symbol| symbol.name.to_string())
             .collect();
-        names.sort_unstable();
+        names.shared_sort();
         names.dedup();
         accepted.of_elements = names;
         accepted

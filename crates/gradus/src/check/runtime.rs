@@ -7,6 +7,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use gradus_core::graph::{Graph, Origin, ValueId};
+use gradus_core::sort::SharedSort;
 use gradus_core::{Error, Kind, Result, Value};
 
 use super::allowed::{Judged, Margin};
@@ -164,7 +165,7 @@ impl Model {
         let (mut nodes, first_beyond): (Vec<_>, _) =
             (forced.nodes.drain().collect(), forced.first_beyond.take());
         let rank = |node: &NodeCheck| (node.verdict.rank(), node.value.severity());
-        nodes.sort_by(|(slot, node), (other_slot, other)| {
+        nodes.shared_sort_by(|(slot, node), (other_slot, other)| {
             rank(other).cmp(&rank(node)).then(slot.cmp(other_slot))
         });
         let nodes = nodes.into_iter().map(|(_, node)| node).collect();

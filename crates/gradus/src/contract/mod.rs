@@ -15,6 +15,7 @@ mod source;
 use std::collections::{BTreeMap, HashSet};
 
 use gradus_core::graph::{Graph, ValueId};
+use gradus_core::sort::SharedSort;
 use gradus_core::{DType, Result};
 
 pub use evaluate::{ContractShapes, OutputShape};
@@ -271,7 +272,7 @@ impl Contract {
     /// Adds the bounds of symbols, and that sizes that are expressions are not below zero.
     fn bound_inputs(&mut self, seen: &mut HashSet<(Condition, Vec<Condition>)>) {
         let mut sizes: Vec<_> = self.inputs.iter().flat_map(|input| input.shape.iter().copied()).collect();
-        sizes.sort_unstable();
+        sizes.shared_sort();
         sizes.dedup();
         let mut first = Vec::new();
         let used = self.used_symbols(&sizes);

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use gradus_core::graph::{Graph, Node, OperatorId, Standard, ValueId};
+use gradus_core::sort::SharedSort;
 use gradus_core::{DTypeSet, Error, Kind, Result};
 
 use super::report::{Obstacle, cannot};
@@ -145,7 +146,7 @@ fn refusal(what: &str, operator: &RuntimeOperator, bound: &Bindings) -> Error {
             .filter(|(param, dtype)| !types_of(row, param).contains(*dtype))
             .map(|(param, dtype)| (param.variable, *dtype, types_of(row, param)))
             .collect();
-        refused.sort_unstable_by_key(|(variable, ..)| *variable);
+        refused.shared_sort_by_key(|(variable, ..)| *variable);
         refused.dedup();
         refused
     };

@@ -14,6 +14,7 @@ use std::rc::Rc;
 
 use gradus_core::Result;
 use gradus_core::graph::{Graph, Node, Standard, ValueId};
+use gradus_core::sort::SharedSort;
 
 use super::{Counts, NodeCost};
 use crate::attributes::{Attributes, Parameters};
@@ -76,7 +77,7 @@ impl<'a> NodeCosts<'a> {
         let node = &of.graph.nodes()[index];
         let row = row_of_node(self.model, node);
         let mut inputs: Vec<_> = node.needs().collect();
-        inputs.sort_unstable();
+        inputs.shared_sort();
         inputs.dedup();
         let mut why = None;
         let counts = match row.and_then(Row::work) {

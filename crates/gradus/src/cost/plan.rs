@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
 use gradus_core::graph::ValueId;
+use gradus_core::sort::SharedSort;
 use gradus_core::{Error, Kind, Result};
 
 use super::{Cost, Lifetime};
@@ -273,7 +274,7 @@ fn in_order(intervals: &[BlockInterval], beside: &[Vec<usize>], order: &[usize])
         let placed =
             beside[index].iter().filter_map(|&other| Some((offsets[other]?, intervals[other].bytes)));
         let mut placed: Vec<(u128, u128)> = placed.collect();
-        placed.sort_unstable();
+        placed.shared_sort();
         let (mut start, mut gap): (u128, Option<(u128, u128)>) = (0, None);
         for (offset, size) in placed {
             let room = offset.saturating_sub(start);

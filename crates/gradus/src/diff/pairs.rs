@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::hash::Hash;
 
 use gradus_core::graph::{Graph, Node, ValueId};
+use gradus_core::sort::SharedSort;
 
 /// The nodes of two graphs: those that are paired, and those of each that are not, by index.
 #[derive(Debug, Default)]
@@ -31,7 +32,7 @@ impl Pairs {
                 (&node.operator, inputs.collect::<Vec<_>>())
             })
         });
-        pairs.both.sort_unstable();
+        pairs.both.shared_sort();
         pairs
     }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use gradus_core::convert::{i64_of, truncated};
 use gradus_core::graph::{Node, Origin, Standard};
+use gradus_core::sort::SharedSort;
 use gradus_core::{DType, Number, Tensor};
 
 use super::fits::{RatedExpression, fits};
@@ -460,7 +461,7 @@ impl FormulaSearch<'_, '_> {
                     let tier = tier + u8::from(open.len() > 1);
                     let own = open.into_iter().map(|axis| (axis, text.clone()));
                     let mut open: Vec<_> = before.iter().cloned().chain(own).collect();
-                    open.sort_unstable();
+                    open.shared_sort();
                     let made = |table| Candidate {
                         node,
                         input,

@@ -6,6 +6,7 @@ use super::sources::Sources;
 use super::view::{ChangedModel, Ground};
 use crate::dim::{Dim, Symbols};
 use crate::fact::{Elements, Fact};
+use gradus_core::sort::SharedSort;
 
 /// An expression, and how likely it is: 0 is a size at the node.
 pub(super) type RatedExpression = (u8, Arc<str>);
@@ -64,7 +65,7 @@ pub(super) fn fits(
             }
         }
     }
-    found.sort_by_key(|(tier, _)| *tier);
+    found.shared_sort_by_key(|(tier, _)| *tier);
     let text = |(tier, dim): (u8, Dim)| Some((tier, view.text(ground, dim)?));
     found.into_iter().filter_map(text).take(MAX_FITS).collect()
 }
@@ -120,7 +121,7 @@ fn sizes_at(view: &mut ChangedModel, ground: &Ground<'_>, node: usize, near: &[D
     found.retain(|dim| dim.known().is_none());
     found.truncate(MAX_SIZES);
     let mut names: Vec<_> = ground.open.iter().cloned().collect();
-    names.sort_unstable();
+    names.shared_sort();
     found.extend(names.iter().filter_map(|name| view.inference.symbols().find(name)));
     let mut once = Vec::new();
     for dim in found {

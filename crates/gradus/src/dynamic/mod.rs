@@ -33,6 +33,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use gradus_core::graph::{self, DeclaredDim, Standard, Type};
+use gradus_core::sort::SharedSort;
 use gradus_core::text::name_in_message;
 use gradus_core::{Error, Kind, Limits, Result};
 
@@ -341,7 +342,7 @@ fn checked(
     }
     let mut ones: Vec<_> =
         ground.sizes.iter().filter(|(_, size)| **size == 1).map(|(name, _)| name).collect();
-    ones.sort_unstable();
+    ones.shared_sort();
     let constants = ground.model.graph().constants().iter().map(|(_, constant)| constant.byte_len());
     let bytes = constants.fold(0, u128::saturating_add);
     if bytes > MAX_RUN {

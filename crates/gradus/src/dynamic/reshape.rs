@@ -8,6 +8,7 @@
 use std::ops::Range;
 
 use crate::dim::{Dim, Factor, Symbols};
+use gradus_core::sort::SharedSort;
 
 /// The shapes that a Reshape may want, the most likely first.
 pub(super) struct Targets {
@@ -132,7 +133,7 @@ fn group(
     let values = factors.iter().map(|&factor| value(symbols, factor)).collect::<Option<Vec<_>>>()?;
     let mut shared = assignments(symbols, product, &factors, &values, wanted);
     if !shared.is_empty() {
-        shared.sort_by_key(|(equal, places, _)| (std::cmp::Reverse(*equal), places.clone()));
+        shared.shared_sort_by_key(|(equal, places, _)| (std::cmp::Reverse(*equal), places.clone()));
         return Some((shared.into_iter().map(|(_, _, dims)| dims).collect(), false));
     }
     // One axis has what the others leave.

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use gradus_core::graph::{DeclaredDim, Type};
+use gradus_core::sort::SharedSort;
 use gradus_core::{Error, Kind, Limits, Result, Shape, Tensor, Value};
 
 use crate::check::accepted::Accepted;
@@ -190,7 +191,7 @@ pub(super) fn runs_elsewhere(
             Ok(_) => {
                 let mut named: Vec<_> =
                     given.dims.iter().map(|(name, size)| format!("{name} = {size}")).collect();
-                named.sort_unstable();
+                named.shared_sort();
                 return Ok(Some(format!("runs where {}", named.join(", "))));
             }
             Err(error) if error.kind() == Kind::Limit => return Ok(None),

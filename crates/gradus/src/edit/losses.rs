@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use gradus_core::convert::{Rules, nearest_f64};
 use gradus_core::graph::Origin;
+use gradus_core::sort::SharedSort;
 use gradus_core::{Tensor, Value};
 use gradus_engine::infer::{Inference, node_label};
 
@@ -117,7 +118,7 @@ impl Shortening<'_> {
         let (always, mut order): (Vec<_>, Vec<_>) = shortened.partition(|&node| losses[node].overflow > 0);
         let all = |kept: &[usize]| always.iter().chain(kept).copied().collect::<HashSet<_>>();
         let Some(max_error) = self.options.max_error else { return Ok(all(&[])) };
-        order.sort_by(|&a, &b| losses[b].relative.total_cmp(&losses[a].relative));
+        order.shared_sort_by(|&a, &b| losses[b].relative.total_cmp(&losses[a].relative));
         let fits = |kept: &[usize]| match self.errors(&self.modes(&all(kept))) {
             Ok(checks) => Ok(checks.iter().all(|check| check.types.is_none() && check.relative <= max_error)),
             Err(error) if error.kind() == Kind::Limit => Err(error),
@@ -158,7 +159,7 @@ impl Shortening<'_> {
         let (graph, dtype, modes) = (self.graph(), self.options.dtype, self.modes(kept));
         let label = |node: usize| node_label(&graph.nodes()[node], node);
         let by_loss = |nodes: &mut Vec<usize>| {
-            nodes.sort_by(|&a, &b| losses[b].relative.total_cmp(&losses[a].relative).then(a.cmp(&b)));
+            nodes.shared_sort_by(|&a, &b| losses[b].relative.total_cmp(&losses[a].relative).then(a.cmp(&b)));
         };
         let (mut short, mut sorted, mut others) = (Vec::new(), Vec::new(), BTreeMap::<_, Vec<_>>::new());
         for (node, part) in self.parts.iter().enumerate() {

@@ -25,6 +25,7 @@ use std::sync::Arc;
 
 use gradus_core::graph::edit::{Edit as GraphEdit, Renames};
 use gradus_core::graph::{DeclaredDim, Graph, Standard, ValueId};
+use gradus_core::sort::SharedSort;
 use gradus_core::text::name_in_message;
 use gradus_core::{DType, Error, Kind, Result, Value};
 
@@ -204,7 +205,7 @@ impl Model {
     /// ```
     pub fn edit(&self, edits: impl IntoIterator<Item = Edit>) -> Result<Edited> {
         let mut edits: Vec<_> = edits.into_iter().collect();
-        edits.sort_by_key(Edit::order);
+        edits.shared_sort_by_key(Edit::order);
         let mut editor = Editor::new(self)?;
         edits.iter().try_for_each(|edit| editor.apply(edit))?;
         editor.finish()

@@ -3,6 +3,7 @@
 use gradus_core::convert::{Rules, i64_of};
 use gradus_core::graph::edit::{Made, Step};
 use gradus_core::graph::{Attribute, Content, Type};
+use gradus_core::sort::SharedSort;
 use gradus_core::{Class, DType, Number, Shape, Tensor};
 
 use super::apply::quoted;
@@ -267,7 +268,7 @@ fn axes(port: &Port, layout: &str) -> Result<(Vec<char>, Vec<char>)> {
     };
     let sorted = |axes: &[char]| {
         let mut axes = axes.to_vec();
-        axes.sort_unstable();
+        axes.shared_sort();
         axes
     };
     let each = sorted(&to);

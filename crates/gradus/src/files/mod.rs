@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use gradus_core::convert::{u64_of, usize_of};
+use gradus_core::sort::SharedSort;
 use gradus_core::{Error, Kind, Result, room_for};
 use gradus_formats::{Files, Part, Splice};
 
@@ -219,7 +220,7 @@ impl Files for Folder {
     fn asked(&self) -> Vec<(String, Option<Bytes>)> {
         let mapped = self.mapped.lock().unwrap_or_else(PoisonError::into_inner);
         let mut asked: Vec<_> = mapped.iter().map(|(path, bytes)| (path.clone(), bytes.clone())).collect();
-        asked.sort_by(|(a, _), (b, _)| a.cmp(b));
+        asked.shared_sort_by(|(a, _), (b, _)| a.cmp(b));
         asked
     }
 }

@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::io::{self, BufWriter, ErrorKind, Write};
+use std::io::{self, BufWriter, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -108,21 +108,27 @@ impl NewFiles {
         bytes: u128,
         write: impl FnOnce(&mut BufWriter<File>) -> Result<(), E>,
     ) -> Result<(), E> {
+        let (mut out, names) = self.begin(path, bytes)?;
+        write(&mut out)?;
+        Ok(self.end(out, names).map_err(|error| cannot_write(path, error))?)
+    }
+
+    /// Opens a file to write to, and returns its name now and later if it gets another one.
+    fn begin(&mut self, path: &Path, bytes: u128) -> Result<(BufWriter<File>, Option<(PathBuf, PathBuf)>)> {
         let fail = |error| cannot_write(path, error);
         let Some(name) = replaced(path).map_err(fail)? else {
             // `/dev/stdout` may be a file that has something already.
-            let mut out = BufWriter::new(OpenOptions::new().append(true).open(path).map_err(fail)?);
-            write(&mut out)?;
-            return Ok(out.flush().map_err(fail)?);
+            let file = OpenOptions::new().append(true).open(path).map_err(fail)?;
+            return Ok((BufWriter::new(file), None));
         };
         let old = fs::metadata(&name).ok();
         if old.as_ref().is_some_and(Metadata::is_dir) || name.file_name().is_none() {
             let error = Error::mismatch(Kind::Io, "cannot write: the output", "a folder", "a file");
-            return Err(error.in_file(path.display()).into());
+            return Err(error.in_file(path.display()));
         }
         if !self.names.insert(name.clone()) {
             let error = Error::new(Kind::Io, "cannot write: two outputs have this name");
-            return Err(error.in_file(path.display()).into());
+            return Err(error.in_file(path.display()));
         }
         let beside = folder_of(&name);
         check_room(beside, bytes).map_err(|error| error.in_file(path.display()))?;
@@ -132,13 +138,19 @@ impl NewFiles {
         }
         let folder = &self.folders[known.unwrap_or(self.folders.len() - 1)];
         let unfinished = folder.path.join(self.written.len().to_string());
-        let mut out = BufWriter::new(create_like(&unfinished, old.as_ref()).map_err(fail)?);
-        write(&mut out)?;
-        let file = out.into_inner().map_err(|error| fail(error.into_error()))?;
-        if syncs() {
-            file.sync_all().map_err(fail)?;
+        let file = create_like(&unfinished, old.as_ref()).map_err(fail)?;
+        Ok((BufWriter::new(file), Some((unfinished, name))))
+    }
+
+    /// Writes what waits to be written to a file.
+    fn end(&mut self, out: BufWriter<File>, names: Option<(PathBuf, PathBuf)>) -> io::Result<()> {
+        let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+        if let Some(names) = names {
+            if syncs() {
+                file.sync_all()?;
+            }
+            self.written.push(names);
         }
-        self.written.push((unfinished, name));
         Ok(())
     }
 
@@ -349,6 +361,8 @@ fn remove_abandoned(beside: &Path) {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
+
     use super::*;
 
     #[test]

@@ -8,6 +8,7 @@ use bytes::Bytes;
 use foldhash::HashMap;
 use gradus_core::convert::u64_of;
 use gradus_core::graph::{Content, Origin, Standard, Strings, ValueId};
+use gradus_core::sort::SharedSort;
 use gradus_core::{DType, Tensor};
 
 use super::GraphFolder;
@@ -197,7 +198,7 @@ fn node_key(scope: &FoldState<'_>, index: usize) -> Option<NodeKey> {
     for (name, content) in view.newest_attributes() {
         attributes.push((name.into(), comparable(content)?));
     }
-    attributes.sort_by(|(a, _), (b, _)| a.cmp(b));
+    attributes.shared_sort_by(|(a, _), (b, _)| a.cmp(b));
     let name = replaced.map_or_else(|| node.operator.name.clone(), |replaced| replaced.operator.into());
     Some(NodeKey {
         operator: (node.operator.domain.clone(), name),

@@ -8,6 +8,7 @@ use gradus_core::graph::edit::Edit;
 use gradus_core::graph::{
     self, Attribute, Builder, Content, Function, Graph, Node, OperatorId, Origin, Slots, Standard, ValueId,
 };
+use gradus_core::sort::SharedSort;
 
 use super::{Changes, FoldOptions, FoldReport};
 use crate::conversion::inline;
@@ -101,7 +102,7 @@ fn alone(function: &Function, functions: &HashSet<&OperatorId>) -> Result<Option
         has_open |= is_open(node);
         has_graphs |= node.graphs().next().is_some();
     });
-    opsets.sort();
+    opsets.shared_sort();
     opsets.dedup();
     let imports_own = opsets.iter().any(|(domain, _)| domain.is_empty());
     if !imports_own || (has_open && has_graphs) {

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use foldhash::HashMap;
 use gradus_core::convert::{i64_of, u64_of, usize_of_i64};
 use gradus_core::graph::{Standard, ValueId};
+use gradus_core::sort::SharedSort;
 use gradus_core::{DType, Shape, Tensor};
 
 use super::GraphFolder;
@@ -104,7 +105,7 @@ fn piece(scope: &FoldState<'_>, index: usize) -> Option<((ValueId, usize), Piece
 
 fn in_order(pieces: &[Piece]) -> Vec<&Piece> {
     let mut pieces: Vec<_> = pieces.iter().collect();
-    pieces.sort_unstable_by_key(|piece| piece.start);
+    pieces.shared_sort_by_key(|piece| piece.start);
     pieces
 }
 

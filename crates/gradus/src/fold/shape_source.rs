@@ -5,6 +5,7 @@ use foldhash::HashSet;
 use gradus_core::DType;
 use gradus_core::convert::i64_of;
 use gradus_core::graph::ValueId;
+use gradus_core::sort::SharedSort;
 
 use super::GraphFolder;
 use super::dialect::{Role, sizes_are};
@@ -123,7 +124,7 @@ fn candidates(scope: &FoldState<'_>) -> Vec<(ValueId, InputSizes)> {
             (wanted.iter().filter(|(_, all, mixed)| has(dims, all, *mixed)).count(), *input, dims)
         })
         .collect();
-    ranked.sort_by_key(|(count, ..)| std::cmp::Reverse(*count));
+    ranked.shared_sort_by_key(|(count, ..)| std::cmp::Reverse(*count));
     let found = |(id, all, mixed): (ValueId, Dims, bool)| {
         let (_, input, dims) = ranked.iter().find(|(_, _, dims)| has(dims, &all, mixed))?;
         let fact = scope.values[id.index()].fact.as_tensor()?;

@@ -12,6 +12,7 @@
 use foldhash::{HashMap, HashSet};
 use gradus_core::convert::i64_of;
 use gradus_core::graph::{Content, Standard, ValueId};
+use gradus_core::sort::SharedSort;
 
 use gradus_core::{Shape, Tensor};
 
@@ -158,7 +159,7 @@ impl Turn {
             _ => {
                 let mut reduction = Reduction::of(view).filter(|reduction| functions && reduction.keeps)?;
                 reduction.axes = all(&reduction.axes)?;
-                reduction.axes.sort_unstable();
+                reduction.axes.shared_sort();
                 (!reduction.axes.is_empty()).then(|| reduction.node(view.input(0)))
             }
         }

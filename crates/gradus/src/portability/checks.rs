@@ -1,6 +1,7 @@
 //! Conditions that rules share, and those of a single rule that take more than a line.
 
 use gradus_core::convert::{self, Rules, i64_of, nearest_f32, nearest_f64, truncated, usize_of_i64};
+use gradus_core::sort::SharedSort;
 use gradus_core::{DType, Number, Tensor};
 
 use super::When;
@@ -416,7 +417,7 @@ pub(super) fn ties(node: &mut NodeFacts<'_>) -> Option<When> {
     node.outside(1, (0, 1))?;
     let Some(numbers) = node.constant(0) else { return Some(When::Data) };
     let mut numbers: Vec<_> = numbers.into_iter().map(nearest_f64).collect();
-    numbers.sort_by(f64::total_cmp);
+    numbers.shared_sort_by(f64::total_cmp);
     numbers.windows(2).any(|two| two[0] == two[1]).then_some(When::Always)
 }
 

@@ -155,26 +155,20 @@ pub fn integers<S: Simd>(x: S::f64s) -> S::u64s {
     (x.trunc() + INTEGERS).bitcast()
 }
 
-macro_rules! integers_32 {
-    ($($type:ty)*) => {$(
-        impl<S: Simd, B: ErrorBounds<S>> Group<S, $type> for B {
-            #[inline(always)]
-            fn write(&self, simd: S, group: usize, out: &mut [$type; GROUP]) -> u64 {
-                let mut doubts = 0;
-                for from in (0..GROUP).step_by(S::u32s::LEN) {
-                    let (one, two) = (self.at(simd, group, from), self.at(simd, group, from + S::f64s::LEN));
-                    let low = integers::<S>(one[0]).narrow(integers::<S>(two[0]));
-                    let high = integers::<S>(one[1]).narrow(integers::<S>(two[1]));
-                    low.store_slice(bytemuck::cast_slice_mut(&mut out[from..from + S::u32s::LEN]));
-                    doubts |= low.simd_ne(high).to_bitmask() << from;
-                }
-                doubts
-            }
+impl<S: Simd, B: ErrorBounds<S>> Group<S, u32> for B {
+    #[inline(always)]
+    fn write(&self, simd: S, group: usize, out: &mut [u32; GROUP]) -> u64 {
+        let mut doubts = 0;
+        for from in (0..GROUP).step_by(S::u32s::LEN) {
+            let (one, two) = (self.at(simd, group, from), self.at(simd, group, from + S::f64s::LEN));
+            let low = integers::<S>(one[0]).narrow(integers::<S>(two[0]));
+            let high = integers::<S>(one[1]).narrow(integers::<S>(two[1]));
+            low.store_slice(&mut out[from..from + S::u32s::LEN]);
+            doubts |= low.simd_ne(high).to_bitmask() << from;
         }
-    )*};
+        doubts
+    }
 }
-
-integers_32! { i32 u32 }
 
 /// Writes a group with a conversion for each element.
 #[inline(always)]
@@ -224,21 +218,21 @@ fn low_8<S: Simd>(simd: S, wide: &[u32; GROUP]) -> [[u8; GROUP]; 4] {
 }
 
 macro_rules! short {
-    ($($low:ident: $($type:ty)*;)*) => {$($(
+    ($($low:ident: $type:ty;)*) => {$(
         impl<S: Simd, B: ErrorBounds<S>> Group<S, $type> for B {
             #[inline(always)]
             fn write(&self, simd: S, group: usize, out: &mut [$type; GROUP]) -> u64 {
                 let mut made = [0u32; GROUP];
                 let doubts = Group::<S, u32>::write(self, simd, group, &mut made);
                 let [low, ..] = $low(simd, &made);
-                *out = bytemuck::cast(low);
+                *out = low;
                 doubts
             }
         }
-    )*)*};
+    )*};
 }
 
 short! {
-    low_8: i8 u8;
-    low_16: i16 u16;
+    low_8: u8;
+    low_16: u16;
 }

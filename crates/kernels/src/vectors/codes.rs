@@ -4,7 +4,7 @@ use gradus_core::convert::{self, Rules, low_u8, u64_of};
 use gradus_core::{Limits, Result};
 
 use crate::vectors::levels::at_level;
-use crate::vectors::writer::{self, Elements, Kernel};
+use crate::vectors::writer::{self, Elements, ErasedPlan, Kernel, Writer};
 use crate::{Fill, Options, Write};
 
 /// Writes as many elements of a plan as the slice has, from index `lo` on, as their codes, one a
@@ -23,7 +23,7 @@ use crate::{Fill, Options, Write};
 /// # Ok::<(), gradus_sequences::RangeError>(())
 /// ```
 pub fn fill_codes(plan: &impl Fill, lo: u64, out: &mut [u8], options: Options) {
-    write(plan, &plan.kernel(), lo, out, options);
+    Writer::new(plan, options).erased(|plan| plan.write_codes(lo, out));
 }
 
 /// Writes as [`fill_codes`] does, and stops when the limits do not allow more time.
@@ -40,36 +40,42 @@ pub fn fill_codes_within(
     options: Options,
     limits: &Limits,
 ) -> Result<()> {
-    let kernel = plan.kernel();
-    let chunk = if matches!(kernel, Kernel::Each) { writer::CHUNK_EACH } else { writer::MANY };
-    for (i, part) in out.chunks_mut(chunk).enumerate() {
-        limits.check()?;
-        write(plan, &kernel, lo + u64_of(i * chunk), part, options);
-    }
-    Ok(())
+    Writer::new(plan, options).erased(|plan| plan.write_codes_within(lo, out, limits))
 }
 
 /// Codes that a thread writes at a time where each is made alone.
 const CODES: usize = 1 << 8;
 
-fn write(plan: &impl Fill, kernel: &Kernel, lo: u64, out: &mut [u8], options: Options) {
-    let dtype = plan.dtype();
-    assert!(dtype.bits() <= 8 && !dtype.is_complex(), "{dtype} has no codes of a byte");
-    let at = |i| low_u8(convert::code(dtype, plan.at(i), Rules::IEEE));
-    let write = |lo: u64, out: &mut [u8]| {
-        u8::write(kernel, &Elements { at: &at, len: plan.len() }, lo, out, options.token(), false);
-        if dtype.is_integer() {
-            let low_bits = u8::MAX >> (8 - dtype.bits());
-            at_level!(options.token(), _ => out.iter_mut().for_each(|code| *code &= low_bits));
+impl ErasedPlan<'_> {
+    /// Writes codes, one a byte, from index `lo` on, within limits.
+    pub(super) fn write_codes_within(&self, lo: u64, out: &mut [u8], limits: &Limits) -> Result<()> {
+        let chunk = if matches!(self.kernel, Kernel::Each) { writer::CHUNK_EACH } else { writer::MANY };
+        for (i, part) in out.chunks_mut(chunk).enumerate() {
+            limits.check()?;
+            self.write_codes(lo + u64_of(i * chunk), part);
         }
-    };
-    let (least, part) = match kernel {
-        Kernel::Each => (writer::THREADS_EACH, CODES),
-        _ => (writer::MANY, writer::MANY / 8),
-    };
-    if options.count() == 1 || out.len() < least {
-        write(lo, out);
-    } else {
-        writer::in_parts(out, part, options, |at, out| write(lo + u64_of(at), out));
+        Ok(())
+    }
+
+    fn write_codes(&self, lo: u64, out: &mut [u8]) {
+        let ErasedPlan { at, dtype, len, kernel, options } = *self;
+        assert!(dtype.bits() <= 8 && !dtype.is_complex(), "{dtype} has no codes of a byte");
+        let at = |i| low_u8(convert::code(dtype, at(i), Rules::IEEE));
+        let write = |lo: u64, out: &mut [u8]| {
+            u8::write(kernel, &Elements { at: &at, len }, lo, out, options.token(), false);
+            if dtype.is_integer() {
+                let low_bits = u8::MAX >> (8 - dtype.bits());
+                at_level!(options.token(), _ => out.iter_mut().for_each(|code| *code &= low_bits));
+            }
+        };
+        let (least, part) = match kernel {
+            Kernel::Each => (writer::THREADS_EACH, CODES),
+            _ => (writer::MANY, writer::MANY / 8),
+        };
+        if options.count() == 1 || out.len() < least {
+            write(lo, out);
+        } else {
+            writer::in_parts(out, part, options, |at, out| write(lo + u64_of(at), out));
+        }
     }
 }

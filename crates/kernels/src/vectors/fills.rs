@@ -1,11 +1,10 @@
 //! Fills: all elements of a plan, in a slice or a tensor.
 
 use gradus_core::convert::{u64_of, usize_of};
-use gradus_core::{DType, Limits, Result, Shape, Tensor, dispatch};
+use gradus_core::{Limits, Result, Shape, Tensor, dispatch};
 
 use crate::options::Options;
-use crate::vectors::codes::fill_codes_within;
-use crate::vectors::writer::{Fill, Write, Writer};
+use crate::vectors::writer::{ErasedPlan, Fill, Write, Writer};
 
 /// Writes all elements of a plan.
 ///
@@ -43,20 +42,20 @@ pub fn tensor(plan: &impl Fill, limits: &Limits, in_use: u64) -> Result<Tensor> 
     // Packed elements are made one a byte, and then packed.
     let bits = u128::from(plan.len()) * u128::from(u64_of(plan.dtype().bits().max(8)));
     limits.allow_bytes(in_use, bits.div_ceil(8))?;
-    dispatch!(plan.dtype(),
-        [Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64, C64, C128] => filled(plan, limits),
-        dtype => filled_codes(plan, dtype, limits))
+    Writer::new(plan, Options::default()).erased(|plan| filled(&plan, limits))
 }
 
-fn filled<T: Write>(plan: &impl Fill, limits: &Limits) -> Result<Tensor> {
-    let mut out = vec![T::default(); usize_of(plan.len())];
-    Writer::new(plan, Options::default()).write_within(0, &mut out, limits)?;
-    Tensor::from_vec(Shape::vector(out.len()), out)
-}
-
-/// Elements that have no Rust type, as codes.
-fn filled_codes(plan: &impl Fill, dtype: DType, limits: &Limits) -> Result<Tensor> {
-    let mut codes = vec![0; usize_of(plan.len())];
-    fill_codes_within(plan, 0, &mut codes, Options::default(), limits)?;
-    Tensor::from_codes(dtype, Shape::vector(codes.len()), &codes)
+fn filled(plan: &ErasedPlan<'_>, limits: &Limits) -> Result<Tensor> {
+    fn elements<T: Write>(plan: &ErasedPlan<'_>, limits: &Limits) -> Result<Tensor> {
+        let mut out = vec![T::default(); usize_of(plan.len)];
+        plan.write_within(0, bytemuck::cast_slice_mut(&mut out), limits)?;
+        Tensor::from_vec(Shape::vector(out.len()), out)
+    }
+    dispatch!(plan.dtype,
+    [Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64, C64, C128] => elements(plan, limits),
+    dtype => {
+        let mut codes = vec![0; usize_of(plan.len)];
+        plan.write_codes_within(0, &mut codes, limits)?;
+        Tensor::from_codes(dtype, Shape::vector(codes.len()), &codes)
+    })
 }

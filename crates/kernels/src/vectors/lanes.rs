@@ -287,17 +287,13 @@ macro_rules! lanes {
 }
 
 lanes! {
-    i64: u64, Lanes64<S>, INTEGERS, |code| code.cast_signed();
     u64: u64, Lanes64<S>, INTEGERS, |code| code;
     f64: u64, Lanes64<S>, FLOATS [EVENS], |code| f64::from_bits(code);
-    i32: u32, Lanes32, INTEGERS, |code| i32::low(code);
     u32: u32, Lanes32, INTEGERS, |code| u32::low(code);
     f32: u32, Lanes32, FLOATS [EVENS], |code| f32::from_bits(u32::low(code));
     f16: u16, Lanes16, FLOATS [EVENS], |code| f16::from_bits(u16::low(code));
     bf16: u16, Lanes16, FLOATS [EVENS], |code| bf16::from_bits(u16::low(code));
-    i16: u16, Narrow16, INTEGERS, |code| i16::low(code);
     u16: u16, Narrow16, INTEGERS, |code| u16::low(code);
-    i8: u8, Narrow8, INTEGERS, |code| i8::low(code);
     u8: u8, Narrow8, INTEGERS, |code| u8::low(code);
 }
 

@@ -14,7 +14,6 @@ use crate::functions::power_of_two;
 use crate::vectors::certain::{self, Doubles, ErrorBounds, GROUP, Group};
 use crate::vectors::double_double::DoubleDouble;
 use crate::vectors::halves::{self, Half, SingleBounds};
-use crate::vectors::range::IntegerElement;
 use crate::vectors::steps::settled;
 use crate::vectors::stream;
 use crate::vectors::tables::{Tables, bounds};
@@ -85,16 +84,14 @@ impl Powers {
 
     /// Integers of 64 bits from index `lo` on.
     #[inline(always)]
-    pub fn write_integers<S: Simd, T: IntegerElement>(
+    pub fn write_integers<S: Simd>(
         &self,
         simd: S,
         streams: bool,
-        exact: ExactElement<'_, T>,
+        exact: ExactElement<'_, u64>,
         lo: u64,
-        out: &mut [T],
-    ) where
-        for<'a> IntegerProducts<'a>: Group<S, T>,
-    {
+        out: &mut [u64],
+    ) {
         self.write(simd, streams, exact, lo, out, |start| IntegerProducts {
             products: Products { start, positions: &self.positions },
             negative: self.tables.line.negative,
@@ -448,21 +445,15 @@ impl IntegerProducts<'_> {
     }
 }
 
-macro_rules! integers_64 {
-    ($($type:ty)*) => {$(
-        impl<S: Simd> Group<S, $type> for IntegerProducts<'_> {
-            #[inline(always)]
-            fn write(&self, simd: S, group: usize, out: &mut [$type; GROUP]) -> u64 {
-                let mut doubts = 0;
-                for from in (0..GROUP).step_by(S::u64s::LEN) {
-                    let [low, high] = self.at(simd, group, from);
-                    low.store_slice(bytemuck::cast_slice_mut(&mut out[from..from + S::u64s::LEN]));
-                    doubts |= low.simd_ne(high).to_bitmask() << from;
-                }
-                doubts
-            }
+impl<S: Simd> Group<S, u64> for IntegerProducts<'_> {
+    #[inline(always)]
+    fn write(&self, simd: S, group: usize, out: &mut [u64; GROUP]) -> u64 {
+        let mut doubts = 0;
+        for from in (0..GROUP).step_by(S::u64s::LEN) {
+            let [low, high] = self.at(simd, group, from);
+            low.store_slice(&mut out[from..from + S::u64s::LEN]);
+            doubts |= low.simd_ne(high).to_bitmask() << from;
         }
-    )*};
+        doubts
+    }
 }
-
-integers_64! { i64 u64 }

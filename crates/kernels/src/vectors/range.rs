@@ -63,7 +63,7 @@ macro_rules! integers {
     )*};
 }
 
-integers! { i8 i16 i32 i64 u8 u16 u32 u64 }
+integers! { u8 u16 u32 u64 }
 
 /// The elements of a float range, each a fused multiplication and addition: one rounding of the
 /// exact value.

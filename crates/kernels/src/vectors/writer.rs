@@ -6,7 +6,7 @@ use std::ops::Range;
 use fearless_simd::Level as Token;
 use gradus_core::convert::{FromNumber, u64_of};
 use gradus_core::element::Bool;
-use gradus_core::{DType, Limits, Number, Result};
+use gradus_core::{DType, Limits, Number, Result, dispatch};
 use gradus_sequences::{
     GeomspacePlan, Line, LinspacePlan, LogspacePlan, Plan, PowerLine, RangePlan, SpiralLine,
 };
@@ -297,14 +297,7 @@ impl<P: Fill> Writer<'_, P> {
     /// If the slice is of another type than the plan, or reaches beyond it.
     pub fn write<T: Write>(&self, lo: u64, out: &mut [T]) {
         assert_eq!(self.plan.dtype(), T::DTYPE, "the plan is of another type than the slice");
-        let left = self.plan.len().checked_sub(lo);
-        assert!(left.is_some_and(|left| u64_of(out.len()) <= left), "the slice reaches beyond the plan");
-        let (threads, streams) = (self.threads(out), self.streams(out));
-        if threads == 1 {
-            return self.write_alone(lo, out, streams);
-        }
-        let part = out.len().div_ceil(threads);
-        in_parts(out, part, self.options, |at, out| self.write_alone(lo + u64_of(at), out, streams));
+        self.erased(|plan| plan.write(lo, bytemuck::cast_slice_mut(out)));
     }
 
     /// Writes as [`Writer::write`] does, and stops when the limits do not allow more time.
@@ -315,12 +308,58 @@ impl<P: Fill> Writer<'_, P> {
     /// # Panics
     /// As [`Writer::write`].
     pub fn write_within<T: Write>(&self, lo: u64, out: &mut [T], limits: &Limits) -> Result<()> {
-        let chunk = if matches!(self.kernel, Kernel::Each) { CHUNK_EACH } else { MANY / size_of::<T>() };
-        for (i, part) in out.chunks_mut(chunk).enumerate() {
+        assert_eq!(self.plan.dtype(), T::DTYPE, "the plan is of another type than the slice");
+        self.erased(|plan| plan.write_within(lo, bytemuck::cast_slice_mut(out), limits))
+    }
+
+    /// Calls a function with the plan without its type.
+    pub(crate) fn erased<R>(&self, work: impl FnOnce(ErasedPlan<'_>) -> R) -> R {
+        let (dtype, len) = (self.plan.dtype(), self.plan.len());
+        let at = |i| self.plan.at(i);
+        work(ErasedPlan { at: &at, dtype, len, kernel: &self.kernel, options: self.options })
+    }
+}
+
+/// A plan without its type, so that loops over elements are compiled once, and in this crate.
+pub(crate) struct ErasedPlan<'a> {
+    pub(crate) at: &'a (dyn Fn(u64) -> Number + Sync),
+    pub(crate) dtype: DType,
+    pub(crate) len: u64,
+    pub(crate) kernel: &'a Kernel,
+    pub(crate) options: Options,
+}
+
+impl ErasedPlan<'_> {
+    /// Writes elements as they lie in memory, from index `lo` on.
+    fn write(&self, lo: u64, out: &mut [u8]) {
+        fn write<T: Write>(plan: &ErasedPlan<'_>, lo: u64, out: &mut [u8]) {
+            plan.write_elements::<T>(lo, bytemuck::cast_slice_mut(out));
+        }
+        dispatch!(self.dtype,
+            [Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64, C64, C128] => write(self, lo, out),
+            dtype => unreachable!("elements of {dtype} are written as codes"));
+    }
+
+    /// Writes as [`ErasedPlan::write`] does, within limits.
+    pub(crate) fn write_within(&self, lo: u64, out: &mut [u8], limits: &Limits) -> Result<()> {
+        let width = self.dtype.bits() / 8;
+        let chunk = if matches!(self.kernel, Kernel::Each) { CHUNK_EACH } else { MANY / width };
+        for (i, part) in out.chunks_mut(chunk * width).enumerate() {
             limits.check()?;
             self.write(lo + u64_of(i * chunk), part);
         }
         Ok(())
+    }
+
+    fn write_elements<T: Write>(&self, lo: u64, out: &mut [T]) {
+        let left = self.len.checked_sub(lo);
+        assert!(left.is_some_and(|left| u64_of(out.len()) <= left), "the slice reaches beyond the plan");
+        let (threads, streams) = (self.threads(out), self.streams(out));
+        if threads == 1 {
+            return self.write_alone(lo, out, streams);
+        }
+        let part = out.len().div_ceil(threads);
+        in_parts(out, part, self.options, |at, out| self.write_alone(lo + u64_of(at), out, streams));
     }
 
     fn threads<T>(&self, out: &[T]) -> usize {
@@ -340,7 +379,7 @@ impl<P: Fill> Writer<'_, P> {
             Stores::Auto => {
                 let fast = match self.kernel {
                     Kernel::Each => return false,
-                    Kernel::Powers(_) => self.plan.dtype() == DType::F64,
+                    Kernel::Powers(_) => self.dtype == DType::F64,
                     _ => size_of::<T>() >= 4,
                 };
                 stream::pays(fast)
@@ -352,9 +391,9 @@ impl<P: Fill> Writer<'_, P> {
 
     fn write_alone<T: Write>(&self, lo: u64, out: &mut [T], streams: bool) {
         let token = self.options.token();
-        let at = |i| T::from_number(self.plan.at(i));
-        let elements = Elements { at: &at, len: self.plan.len() };
-        let write = |lo, out: &mut [T], streams| T::write(&self.kernel, &elements, lo, out, token, streams);
+        let at = |i| T::from_number((self.at)(i));
+        let elements = Elements { at: &at, len: self.len };
+        let write = |lo, out: &mut [T], streams| T::write(self.kernel, &elements, lo, out, token, streams);
         if !streams {
             return write(lo, out, false);
         }
@@ -500,14 +539,30 @@ macro_rules! write_integers {
 }
 
 write_integers! {
-    i8: write_rounded [Steps];
-    i16: write_rounded;
-    i32: write_rounded;
-    i64: write_integers;
     u8: write_rounded [Steps];
     u16: write_rounded;
     u32: write_rounded;
     u64: write_integers;
+}
+
+macro_rules! write_signed {
+    ($($type:ty: $codes:ty;)*) => {$(
+        impl Write for $type {
+            fn write(kernel: &Kernel, elements: &Elements<$type>, lo: u64, out: &mut [$type], token: Token, streams: bool) {
+                // Kernels make the low bits of integers, whatever these mean.
+                let at = |i| (elements.at)(i).cast_unsigned();
+                let elements = Elements { at: &at, len: elements.len };
+                <$codes>::write(kernel, &elements, lo, bytemuck::cast_slice_mut(out), token, streams);
+            }
+        }
+    )*};
+}
+
+write_signed! {
+    i8: u8;
+    i16: u16;
+    i32: u32;
+    i64: u64;
 }
 
 impl Write for Bool {

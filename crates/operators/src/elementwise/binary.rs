@@ -16,7 +16,7 @@
 use gradus_core::convert::{self, FromNumber, usize_of_i64};
 use gradus_core::element::Bool;
 use gradus_core::tensor::byte_len;
-use gradus_core::{DType, Error, Limits, Number, Result, Shape, Tensor, Value, dispatch};
+use gradus_core::{DType, Limits, Number, Result, Shape, Tensor, Value};
 
 use crate::elementwise::infer::remainder_of;
 use crate::errors;
@@ -110,11 +110,8 @@ impl BinaryOp {
     fn within(&self, a: &Tensor, b: &Tensor, cx: &EvalContext<'_>) -> Result<Tensor> {
         self.operation.check_types(a.dtype(), b.dtype())?;
         let (_, shape) = self.shapes(a.shape(), b.shape())?;
-        // Elements that are not aligned are copied; those of another type are read as numbers.
-        let own = |tensor: &Tensor| byte_len(tensor.dtype(), tensor.shape());
-        let same = a.dtype() == b.dtype();
-        let read =
-            if same { own(a) + own(b) } else { own(a) + convert::product(b.len(), size_of::<Number>()) };
+        // Elements that are not aligned are copied.
+        let read = [a, b].map(|tensor| byte_len(tensor.dtype(), tensor.shape())).iter().sum();
         cx.reserve(byte_len(self.dtype(a.dtype()), &shape).saturating_add(read))?;
         self.apply(a, b, &cx.limits())
     }
@@ -129,23 +126,40 @@ impl BinaryOp {
             let [by_x, by_y] = strided.steps;
             let mut equal = vec![Bool::default(); shape.len()];
             strided.fill(&mut equal, limits, |[i, j], out| {
-                set(out, 0.., |at| Ok(Bool::from(x[i + at * by_x] == y[j + at * by_y])))
+                for (at, out) in out.iter_mut().enumerate() {
+                    *out = Bool::from(x[i + at * by_x] == y[j + at * by_y]);
+                }
+                Ok(())
             })?;
             return Tensor::from_vec(shape, equal);
         }
         let operands = [a, &b];
-        // Types that models use often are told apart before the loop, so that it is vectorised.
-        if a.dtype() == b.dtype() && a.dtype().is_float() && operation.is_arithmetic() {
-            return dispatch!(a.dtype(), [F16, BF16, F32, F64] => floats(operation, operands, shape, limits),
-                dtype => Err(refused(dtype)));
+        // Types that models use often have loops of their own, which are vectorised.
+        let dtype = is_computed(a.dtype())?;
+        if dtype == b.dtype() && operation.is_arithmetic() {
+            match dtype {
+                DType::F32 => return floats::<f32>(operation, operands, shape, limits),
+                DType::F64 => return floats::<f64>(operation, operands, shape, limits),
+                _ => {}
+            }
         }
-        dispatch!(a.dtype(), [Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64] => all(operation, operands, shape, limits),
-            dtype => Err(refused(dtype)))
+        let strided = Strided::broadcast(operands.map(Tensor::shape), &shape);
+        if operation.compares() {
+            return strided.numbers(operands, (DType::Bool, shape), limits, &|[x, y]| {
+                Ok(Number::Int(operation.holds(x, y).into()))
+            });
+        }
+        strided.numbers(operands, (dtype, shape), limits, &|[x, y]| operation.apply(dtype, x, y))
     }
 }
 
-fn refused(dtype: DType) -> Error {
-    errors::dtype(dtype, "bool or a real numeric type")
+/// The element type, if numbers of it are computed with.
+pub fn is_computed(dtype: DType) -> Result<DType> {
+    use DType::{BF16, Bool, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
+    match dtype {
+        Bool | I8 | I16 | I32 | I64 | U8 | U16 | U32 | U64 | F16 | BF16 | F32 | F64 => Ok(dtype),
+        _ => Err(errors::dtype(dtype, "bool or a real numeric type")),
+    }
 }
 
 /// Sums, differences, products or quotients of floats.
@@ -175,37 +189,15 @@ fn floats<T: FromNumber>(
     }
 }
 
-/// The results for all pairs of elements.
-fn all<T: FromNumber>(
-    operation: Operation,
-    operands: [&Tensor; 2],
-    shape: Shape,
-    limits: &Limits,
-) -> Result<Tensor> {
-    let strided = Strided::broadcast(operands.map(Tensor::shape), &shape);
-    let [a, b] = operands;
-    let a = &*a.elements::<T>()?;
-    if b.dtype() != T::DTYPE {
-        // The exponent of a power may be of another type.
-        let second = limits.collect(b.numbers()?)?;
-        return Lines { strided, a, b: &second, limits }.map(shape, |x, y| operation.apply(x, y));
-    }
-    let lines = Lines { strided, a, b: &b.elements::<T>()?, limits };
-    if operation.compares() {
-        return lines.map(shape, |x, y| Ok(Bool::from(operation.holds(x.number(), y.number()))));
-    }
-    lines.map(shape, |x, y| operation.apply(x, y.number()))
-}
-
 /// Elements of two operands, line by line.
-struct Lines<'a, T, U> {
+struct Lines<'a, T> {
     strided: Strided<2>,
     a: &'a [T],
-    b: &'a [U],
+    b: &'a [T],
     limits: &'a Limits,
 }
 
-impl<F: FromNumber> Lines<'_, F, F> {
+impl<F: FromNumber> Lines<'_, F> {
     /// A tensor of what a function makes of each pair in float64, rounded once.
     fn floats(&self, shape: Shape, compute: impl Fn(f64, f64) -> f64 + Sync) -> Result<Tensor> {
         let compute = &compute;
@@ -248,36 +240,11 @@ impl<F: FromNumber> Lines<'_, F, F> {
     }
 }
 
-impl<T: FromNumber, U: Copy + Sync> Lines<'_, T, U> {
-    /// A tensor of what a function makes of each pair.
-    fn map<R: FromNumber>(&self, shape: Shape, make: impl Fn(T, U) -> Result<R> + Sync) -> Result<Tensor> {
-        let mut results = vec![R::from_f64(0.0); shape.len()];
-        self.strided.fill(&mut results, self.limits, |[a, b], out| {
-            let (a, b) = (&self.a[a..], &self.b[b..]);
-            match self.strided.steps {
-                [1, 1] => set(out, a.iter().zip(b), |(&x, &y)| make(x, y)),
-                [1, 0] => set(out, a, |&x| make(x, b[0])),
-                [0, 1] => set(out, b, |&y| make(a[0], y)),
-                [by_a, by_b] => set(out, 0.., |at| make(a[at * by_a], b[at * by_b])),
-            }
-        })?;
-        Tensor::from_vec(shape, results)
-    }
-}
-
 /// A function of a pair in float64, rounded once.
 #[inline(always)]
 #[allow(clippy::inline_always, reason = "functions are compiled for the level")]
 fn rounded<T: FromNumber>(compute: &impl Fn(f64, f64) -> f64, pair: (T, T)) -> T {
     T::from_f64(compute(convert::nearest_f64(pair.0.number()), convert::nearest_f64(pair.1.number())))
-}
-
-/// Sets elements to what a function makes of items.
-fn set<R, I>(out: &mut [R], items: impl IntoIterator<Item = I>, make: impl Fn(I) -> Result<R>) -> Result<()> {
-    for (out, item) in out.iter_mut().zip(items) {
-        *out = make(item)?;
-    }
-    Ok(())
 }
 
 /// One operation over any number of operands.
@@ -376,27 +343,30 @@ mod tests {
 
     #[test]
     fn integers_wrap_and_division_truncates() {
+        fn apply<T: FromNumber>(operation: Operation, a: T, b: Number) -> Result<T> {
+            operation.apply(T::DTYPE, a.number(), b).map(T::from_number)
+        }
         let int = Number::Int;
-        assert_eq!(Operation::Add.apply(127i8, int(1)).unwrap(), -128);
-        assert_eq!(Operation::Sub.apply(0u8, int(1)).unwrap(), 255);
-        assert_eq!(Operation::Add.apply(i64::MAX, int(i64::MAX.into())).unwrap(), -2);
-        assert_eq!(Operation::Mul.apply(i64::MAX, int(i64::MAX.into())).unwrap(), 1);
-        assert_eq!(Operation::Div.apply(-7i32, int(2)).unwrap(), -3);
-        assert_eq!(Operation::Div.apply(i64::MIN, int(-1)).unwrap(), i64::MIN);
+        assert_eq!(apply(Operation::Add, 127i8, int(1)).unwrap(), -128);
+        assert_eq!(apply(Operation::Sub, 0u8, int(1)).unwrap(), 255);
+        assert_eq!(apply(Operation::Add, i64::MAX, int(i64::MAX.into())).unwrap(), -2);
+        assert_eq!(apply(Operation::Mul, i64::MAX, int(i64::MAX.into())).unwrap(), 1);
+        assert_eq!(apply(Operation::Div, -7i32, int(2)).unwrap(), -3);
+        assert_eq!(apply(Operation::Div, i64::MIN, int(-1)).unwrap(), i64::MIN);
         assert_eq!(
-            Operation::Div.apply(1u64, int(0)).unwrap_err().message(),
+            apply(Operation::Div, 1u64, int(0)).unwrap_err().message(),
             "divisor is 0, expected an integer other than 0"
         );
-        assert_eq!(Operation::Div.apply(1f32, Number::Float(0.0)).unwrap(), f32::INFINITY);
+        assert_eq!(apply(Operation::Div, 1f32, Number::Float(0.0)).unwrap(), f32::INFINITY);
         for (a, b, floored, truncated) in [(7i32, 3, 1, 1), (-7, 3, 2, -1), (7, -3, -2, 1), (-7, -3, -1, -1)]
         {
-            assert_eq!(Operation::Mod.apply(a, int(b)).unwrap(), floored, "{a} mod {b}");
-            assert_eq!(Operation::Fmod.apply(a, int(b)).unwrap(), truncated, "{a} fmod {b}");
+            assert_eq!(apply(Operation::Mod, a, int(b)).unwrap(), floored, "{a} mod {b}");
+            assert_eq!(apply(Operation::Fmod, a, int(b)).unwrap(), truncated, "{a} fmod {b}");
         }
-        assert_eq!(Operation::Pow.apply(3i64, int(4)).unwrap(), 81);
-        assert_eq!(Operation::Pow.apply(-2i32, int(31)).unwrap(), i32::MIN);
-        assert_eq!(Operation::Pow.apply(2i32, int(-1)).unwrap(), 0);
-        assert_eq!(Operation::Right.apply(-8i8, int(1)).unwrap(), -4);
-        assert_eq!(Operation::Left.apply(1u8, int(8)).unwrap(), 0);
+        assert_eq!(apply(Operation::Pow, 3i64, int(4)).unwrap(), 81);
+        assert_eq!(apply(Operation::Pow, -2i32, int(31)).unwrap(), i32::MIN);
+        assert_eq!(apply(Operation::Pow, 2i32, int(-1)).unwrap(), 0);
+        assert_eq!(apply(Operation::Right, -8i8, int(1)).unwrap(), -4);
+        assert_eq!(apply(Operation::Left, 1u8, int(8)).unwrap(), 0);
     }
 }

@@ -18,6 +18,7 @@ use gradus_core::{DType, Limits, Number, Result, Tensor, Value, dispatch};
 
 use crate::attributes::Attributes;
 use crate::elementwise::activations;
+use crate::elementwise::binary::is_computed;
 use crate::errors;
 use crate::op::{BuildContext, EvalContext, Op};
 use crate::operation::{clipped, missing_bound, rectified};
@@ -112,10 +113,34 @@ fn each<T: FromNumber>(
     Tensor::from_vec(shape.clone(), results)
 }
 
+/// The results of a function of the number of each element.
+fn numbers(
+    data: &Tensor,
+    dtype: DType,
+    limits: &Limits,
+    map: impl Fn(Number) -> Number + Sync,
+) -> Result<Tensor> {
+    let shape = data.shape();
+    let strided = Strided::broadcast([shape], shape);
+    strided.numbers([data], (dtype, shape.clone()), limits, &|[x]| Ok(map(x)))
+}
+
+/// The results of a function of each integer.
+fn integers(data: &Tensor, limits: &Limits, map: impl Fn(i128) -> i128 + Sync) -> Result<Tensor> {
+    let dtype = is_computed(data.dtype()).ok().filter(|dtype| dtype.is_integer());
+    let dtype = dtype.ok_or_else(|| errors::dtype(data.dtype(), "a real numeric type"))?;
+    numbers(data, dtype, limits, |x| Number::Int(map(integer(x))))
+}
+
+/// The value of an integer.
+fn integer(number: Number) -> i128 {
+    if let Number::Int(x) = number { x } else { 0 }
+}
+
 /// `Clip`: elements between two optional bounds.
 pub fn clip(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     /// The bounds are of the type of the elements.
-    fn all<T: FromNumber + PartialOrd>(
+    fn floats<T: FromNumber + PartialOrd>(
         data: &Tensor,
         [low, high]: [Option<Number>; 2],
         limits: &Limits,
@@ -138,14 +163,14 @@ pub fn clip(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> 
         Ok(most.map(|most| Number::Float(if input == 1 { -most } else { most })))
     };
     let bounds = [bound(1)?, bound(2)?];
-    let result = dispatch!(data.dtype(), [I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64] => all(data, bounds, &cx.limits()),
-        dtype => Err(errors::dtype(dtype, "a real numeric type")));
+    let result = dispatch!(data.dtype(), [F16, BF16, F32, F64] => floats(data, bounds, &cx.limits()),
+        _ => integers(data, &cx.limits(), |x| clipped(x, bounds.map(|bound| bound.map(integer)))));
     Ok(vec![result?.into()])
 }
 
 /// `Relu`: the maximum of the element and 0.
 pub fn relu(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
-    fn all<T: FromNumber + PartialOrd>(data: &Tensor, limits: &Limits) -> Result<Tensor> {
+    fn floats<T: FromNumber + PartialOrd>(data: &Tensor, limits: &Limits) -> Result<Tensor> {
         let zero = T::from_f64(0.0);
         each(
             data,
@@ -156,18 +181,14 @@ pub fn relu(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> 
     }
     let data = cx.tensor(0)?;
     cx.reserve(byte_len(data.dtype(), data.shape()))?;
-    let result = dispatch!(data.dtype(), [I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64] => all(data, &cx.limits()),
-        dtype => Err(errors::dtype(dtype, "a real numeric type")));
+    let result = dispatch!(data.dtype(), [F16, BF16, F32, F64] => floats(data, &cx.limits()),
+        _ => integers(data, &cx.limits(), |x| rectified(x, 0)));
     Ok(vec![result?.into()])
 }
 
 impl Unary {
     fn apply(&self, tensor: &Tensor, limits: &Limits) -> Result<Tensor> {
-        fn all<T: FromNumber>(tensor: &Tensor, map: fn(Number) -> Number, limits: &Limits) -> Result<Tensor> {
-            each(tensor, limits, move |x: T| T::from_number(map(x.number())))
-        }
-        dispatch!(tensor.dtype(), [Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64] => all(tensor, self.map, limits),
-            dtype => Err(errors::dtype(dtype, "bool or a real numeric type")))
+        numbers(tensor, is_computed(tensor.dtype())?, limits, self.map)
     }
 }
 

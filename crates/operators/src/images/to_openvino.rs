@@ -4,6 +4,7 @@
 use gradus_core::convert::{Rules, i64_of, usize_of_i64};
 use gradus_core::element::Bool;
 use gradus_core::graph::Standard;
+use gradus_core::sort::SharedSort;
 use gradus_core::{DType, Result, Shape, Tensor, convert};
 
 use crate::conversion::caveats;
@@ -324,7 +325,7 @@ pub fn resize(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
             let (first, second) = if other < axes[0] { (own, target) } else { (target, own) };
             target = cx.put("Concat", &[first, second], &[say("axis", 0)])?;
             axes.push(other);
-            axes.sort_unstable();
+            axes.shared_sort();
             "cubic"
         }
         mode => return by_weights(cx, &format!("mode={mode} over axes {}", list(&axes))),

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::num::Wrapping;
 
 use gradus_core::convert::{self, FromNumber, product};
+use gradus_core::sort::SharedSort;
 use gradus_core::{DType, Number, Result, Shape, Tensor, Value};
 use gradus_kernels::product::{Matrix, Numbers, Product as Factors, Sizes};
 use gradus_kernels::{Options, threads};
@@ -313,7 +314,7 @@ impl<T: Ring> Subscripted<T> {
             axes.map(|axis| strides[axis]).sum::<usize>()
         };
         let mut summed: Vec<_> = own.iter().copied().filter(|name| !names.contains(name)).collect();
-        summed.sort_unstable();
+        summed.shared_sort();
         summed.dedup();
         let steps =
             |names: &[char]| names.iter().map(|&name| (sizes[&name], stride(name))).collect::<Vec<_>>();
@@ -372,14 +373,14 @@ fn contracted<T: Ring>(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) ->
         let dims = operand.shape().dims();
         let Some(before) = all else {
             let mut names: Vec<_> = own.iter().copied().filter(|&name| kept(name)).collect();
-            names.sort_unstable();
+            names.shared_sort();
             names.dedup();
             all = Some(Subscripted::arranged(cx, &numbers, dims, own, names, &sizes)?);
             continue;
         };
         let both = |name: &char| own.contains(name) && before.names.contains(name);
         let mut names: Vec<_> = before.names.iter().chain(own).copied().collect();
-        names.sort_unstable();
+        names.shared_sort();
         names.dedup();
         let part = |wanted: &dyn Fn(&char) -> bool| names.iter().copied().filter(wanted).collect::<Vec<_>>();
         let batch = part(&|name| both(name) && kept(*name));

@@ -7,6 +7,7 @@
 //! it to rounding. The triangle of `qr` has LAPACK's signs.
 
 use gradus_core::convert::{float_of, product, usize_of_i64};
+use gradus_core::sort::SharedSort;
 use gradus_core::{DType, Error, Kind, Result, Shape, Value};
 
 use crate::attributes::Attributes;
@@ -306,7 +307,7 @@ fn decomposed(
     }
     let mut values: Vec<_> = a.all.iter().map(|column| dot(column, column).sqrt()).collect();
     let mut order: Vec<_> = (0..columns).collect();
-    order.sort_by(|&i, &j| values[j].total_cmp(&values[i]));
+    order.shared_sort_by(|&i, &j| values[j].total_cmp(&values[i]));
     let largest = order.first().map_or(0.0, |&first| values[first]);
     let mut u = MatrixColumns { rows: a.rows, all: Vec::with_capacity(a.rows) };
     let mut right = MatrixColumns { rows: columns, all: Vec::with_capacity(columns) };
@@ -325,7 +326,7 @@ fn decomposed(
         }
         right.all.push(along);
     }
-    values.sort_by(|a, b| b.total_cmp(a));
+    values.shared_sort_by(|a, b| b.total_cmp(a));
     complete(&mut u, columns);
     Ok((u, values, right))
 }
@@ -516,7 +517,7 @@ fn eigen_of(cx: &mut EvalContext<'_>, lower: bool) -> Result<(Vec<f64>, Vec<f64>
         let mut v = MatrixColumns::unit(rows, rows);
         diagonalize(cx, &mut a, &mut v.all)?;
         let mut order: Vec<_> = (0..rows).collect();
-        order.sort_by(|&i, &j| a[i][i].total_cmp(&a[j][j]));
+        order.shared_sort_by(|&i, &j| a[i][i].total_cmp(&a[j][j]));
         values.extend(order.iter().map(|&i| a[i][i] * scale));
         let vector = |&from: &usize| {
             let mut vector = v.all[from].clone();

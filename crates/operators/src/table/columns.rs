@@ -12,12 +12,34 @@ macro_rules! rows {
     };
 }
 
-/// A row with one column more, if the build has it.
+/// A row with one column more, if the build has it, or with columns that go together: a function of
+/// each element (`maps`), also of reals (`maps_real`, and OpenVINO's `maps_floats`), and an operation
+/// of two (`combines`, and OpenVINO's `combines_both`).
 macro_rules! column {
     ($row:ident eval $($value:tt)*) => { evaluated!($row eval $($value)*) };
     ($row:ident computes $($value:tt)*) => { evaluated!($row computes $($value)*) };
     ($row:ident build $($value:tt)*) => { evaluated!($row build $($value)*) };
     ($row:ident body $($value:tt)*) => { evaluated!($row body $($value)*) };
+    ($row:ident maps $($value:tt)*) => {{
+        let row = $row.map($($value)*);
+        evaluated!(row build elementwise::unary::build)
+    }};
+    ($row:ident maps_real $($value:tt)*) => {{
+        let row = $row.infer(elementwise::infer::same).real($($value)*);
+        evaluated!(row build elementwise::unary::build)
+    }};
+    ($row:ident maps_floats $($value:tt)*) => {{
+        let row = $row.infer(elementwise::infer::same).real($($value)*);
+        evaluated!(row build elementwise::openvino::floats)
+    }};
+    ($row:ident combines $($value:tt)*) => {{
+        let row = $row.operation($($value)*);
+        evaluated!(row build elementwise::binary::build)
+    }};
+    ($row:ident combines_both $($value:tt)*) => {{
+        let row = $row.operation($($value)*);
+        evaluated!(row build elementwise::openvino::both)
+    }};
     ($row:ident lower $($value:tt)*) => { written!($row lower $($value)*) };
     ($row:ident becomes $($value:tt)*) => { written!($row becomes $($value)*) };
     ($row:ident converts $($value:tt)*) => { converted!($row converts $($value)*) };

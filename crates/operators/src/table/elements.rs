@@ -16,62 +16,49 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .unsigned()
         .idempotent()
         .infer(elementwise::infer::abs)
-        .map(elementwise::unary::abs)
-        .build(elementwise::unary::build)
+        .maps(elementwise::unary::abs)
         .converts("Abs", "", |cx| cx.unary("Abs")),
-    onnx("Acos", Formula)
-        .infer(elementwise::infer::same)
-        .real(Function::Acos)
-        .build(elementwise::unary::build)
-        .converts("Acos", "rounding", |cx| cx.function("Acos")),
+    onnx("Acos", Formula).maps_real(Function::Acos).converts("Acos", "rounding", |cx| cx.function("Acos")),
     onnx("Acosh", Formula)
-        .infer(elementwise::infer::same)
-        .real(Function::Acosh)
-        .build(elementwise::unary::build)
+        .maps_real(Function::Acosh)
         .converts("Acosh", "rounding", |cx| cx.function("Acosh")),
     onnx("Add", Ieee)
         .zeros(ZeroSigns::OfAll)
         .infer(elementwise::infer::binary)
-        .operation(Operation::Add)
-        .build(elementwise::binary::build)
+        .combines(Operation::Add)
         .converts("Add", "", |cx| elementwise::to_openvino::binary(cx, "Add")),
-    onnx("And", Exact)
-        .infer(elementwise::infer::binary)
-        .operation(Operation::And)
-        .build(elementwise::binary::build)
-        .converts("LogicalAnd", "", |cx| elementwise::to_openvino::binary(cx, "LogicalAnd")),
-    onnx("Asin", Formula)
-        .zeros(ZeroSigns::OfFirst)
-        .infer(elementwise::infer::same)
-        .real(Function::Asin)
-        .build(elementwise::unary::build)
-        .converts("Asin", "rounding", |cx| cx.function("Asin")),
-    onnx("Asinh", Formula)
-        .zeros(ZeroSigns::OfFirst)
-        .infer(elementwise::infer::same)
-        .real(Function::Asinh)
-        .build(elementwise::unary::build)
-        .converts("Asinh", "rounding", |cx| cx.function("Asinh")),
-    onnx("Atan", Formula)
-        .zeros(ZeroSigns::OfFirst)
-        .infer(elementwise::infer::same)
-        .real(Function::Atan)
-        .build(elementwise::unary::build)
-        .converts("Atan", "rounding", |cx| cx.function("Atan")),
-    onnx("Atanh", Formula)
-        .zeros(ZeroSigns::OfFirst)
-        .infer(elementwise::infer::same)
-        .real(Function::Atanh)
-        .build(elementwise::unary::build)
-        .converts("Atanh", "rounding", |cx| cx.function("Atanh")),
+    onnx("And", Exact).infer(elementwise::infer::binary).combines(Operation::And).converts(
+        "LogicalAnd",
+        "",
+        |cx| elementwise::to_openvino::binary(cx, "LogicalAnd")
+    ),
+    onnx("Asin", Formula).zeros(ZeroSigns::OfFirst).maps_real(Function::Asin).converts(
+        "Asin",
+        "rounding",
+        |cx| cx.function("Asin")
+    ),
+    onnx("Asinh", Formula).zeros(ZeroSigns::OfFirst).maps_real(Function::Asinh).converts(
+        "Asinh",
+        "rounding",
+        |cx| cx.function("Asinh")
+    ),
+    onnx("Atan", Formula).zeros(ZeroSigns::OfFirst).maps_real(Function::Atan).converts(
+        "Atan",
+        "rounding",
+        |cx| cx.function("Atan")
+    ),
+    onnx("Atanh", Formula).zeros(ZeroSigns::OfFirst).maps_real(Function::Atanh).converts(
+        "Atanh",
+        "rounding",
+        |cx| cx.function("Atanh")
+    ),
     onnx("BitCast", Moved)
         .works(Work::None)
         .infer(elementwise::infer::bit_cast)
         .computes(elementwise::mixed::bit_cast),
     onnx("BitShift", Open)
         .words(&[words::SHIFT])
-        .elementwise()
-        .works(Work::EachOutput(Each::arithmetic(1)))
+        .each_output(Each::arithmetic(1))
         .infer(elementwise::infer::broadcast)
         .build(elementwise::binary::bit_shift)
         .converts(
@@ -82,26 +69,22 @@ pub(super) const ELEMENTS: &[Row] = rows![
     onnx("BitwiseAnd", Exact)
         .before(18, elementwise::lowered::bitwise_and)
         .infer(elementwise::infer::broadcast)
-        .operation(Operation::And)
-        .build(elementwise::binary::build)
+        .combines(Operation::And)
         .converts("BitwiseAnd", "", |cx| elementwise::to_openvino::binary(cx, "BitwiseAnd")),
     onnx("BitwiseNot", Exact)
         .before(18, elementwise::lowered::bitwise_not)
         .infer(elementwise::infer::same)
-        .map(elementwise::unary::bitwise_not)
-        .build(elementwise::unary::build)
+        .maps(elementwise::unary::bitwise_not)
         .converts("BitwiseNot", "", |cx| cx.unary("BitwiseNot")),
     onnx("BitwiseOr", Exact)
         .before(18, elementwise::lowered::bitwise_or)
         .infer(elementwise::infer::broadcast)
-        .operation(Operation::Or)
-        .build(elementwise::binary::build)
+        .combines(Operation::Or)
         .converts("BitwiseOr", "", |cx| elementwise::to_openvino::binary(cx, "BitwiseOr")),
     onnx("BitwiseXor", Exact)
         .before(18, elementwise::lowered::bitwise_xor)
         .infer(elementwise::infer::broadcast)
-        .operation(Operation::Xor)
-        .build(elementwise::binary::build)
+        .combines(Operation::Xor)
         .converts("BitwiseXor", "", |cx| elementwise::to_openvino::binary(cx, "BitwiseXor")),
     onnx("Cast", Ieee)
         .words(&[words::ROUND_MODE])
@@ -128,15 +111,13 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .zeros(ZeroSigns::OfFirst)
         .idempotent()
         .infer(elementwise::infer::rounding)
-        .map(elementwise::unary::ceil)
-        .build(elementwise::unary::build)
+        .maps(elementwise::unary::ceil)
         .converts("Ceiling", "", |cx| cx.unary("Ceiling")),
     onnx("Celu", Formula)
         .carries(Carries::Rising)
         .allows(Allowed::OF_ONE)
         .zeros(ZeroSigns::OfFirst)
-        .elementwise()
-        .works(Work::EachOutput(Each::TRANSCENDENTAL))
+        .each_output(Each::TRANSCENDENTAL)
         .infer(elementwise::infer::same)
         .computes(elementwise::activations::eval)
         .lower(elementwise::lowered::celu),
@@ -144,64 +125,53 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .carries(Carries::Ends)
         .scalars(&[1, 2])
         .zeros(ZeroSigns::OfFirst)
-        .elementwise()
-        .works(Work::EachOutput(Each::COMPARISON))
+        .each_output(Each::COMPARISON)
         .infer(elementwise::infer::clip)
         .eval(elementwise::unary::clip)
         .converts("Maximum, Minimum", "floats: NaN", elementwise::to_openvino::clip),
-    onnx("Cos", Formula)
-        .zeros(ZeroSigns::Unseen)
-        .infer(elementwise::infer::same)
-        .real(Function::Cos)
-        .build(elementwise::unary::build)
-        .converts("Cos", "rounding", |cx| cx.function("Cos")),
-    onnx("Cosh", Formula)
-        .zeros(ZeroSigns::Unseen)
-        .unsigned()
-        .infer(elementwise::infer::same)
-        .real(Function::Cosh)
-        .build(elementwise::unary::build)
-        .converts("Cosh", "rounding", |cx| cx.function("Cosh")),
+    onnx("Cos", Formula).zeros(ZeroSigns::Unseen).maps_real(Function::Cos).converts(
+        "Cos",
+        "rounding",
+        |cx| cx.function("Cos")
+    ),
+    onnx("Cosh", Formula).zeros(ZeroSigns::Unseen).unsigned().maps_real(Function::Cosh).converts(
+        "Cosh",
+        "rounding",
+        |cx| cx.function("Cosh")
+    ),
     onnx("Div", Ieee)
         .zeros(ZeroSigns::OfFirst)
         .infer(elementwise::infer::binary)
-        .operation(Operation::Div)
-        .build(elementwise::binary::build)
+        .combines(Operation::Div)
         .converts("Divide", "", elementwise::to_openvino::div),
     onnx("Elu", Formula)
         .carries(Carries::Rising)
         .allows(Allowed::OF_ONE)
         .zeros(ZeroSigns::OfFirst)
-        .elementwise()
-        .works(Work::EachOutput(Each::TRANSCENDENTAL))
+        .each_output(Each::TRANSCENDENTAL)
         .infer(elementwise::infer::same)
         .computes(elementwise::activations::eval)
         .converts("Elu", "rounding", elementwise::to_openvino::elu),
     onnx("Equal", Exact)
         .zeros(ZeroSigns::Unseen)
         .infer(elementwise::infer::binary)
-        .operation(Operation::Equal)
-        .build(elementwise::binary::build)
+        .combines(Operation::Equal)
         .converts("Equal", "", |cx| elementwise::to_openvino::binary(cx, "Equal")),
-    onnx("Erf", Formula)
-        .zeros(ZeroSigns::OfFirst)
-        .infer(elementwise::infer::same)
-        .real(Function::Erf)
-        .build(elementwise::unary::build)
-        .converts("Erf", "rounding", |cx| cx.function("Erf")),
-    onnx("Exp", Formula)
-        .zeros(ZeroSigns::Unseen)
-        .unsigned()
-        .infer(elementwise::infer::same)
-        .real(Function::Exp)
-        .build(elementwise::unary::build)
-        .converts("Exp", "rounding", |cx| cx.function("Exp")),
+    onnx("Erf", Formula).zeros(ZeroSigns::OfFirst).maps_real(Function::Erf).converts(
+        "Erf",
+        "rounding",
+        |cx| cx.function("Erf")
+    ),
+    onnx("Exp", Formula).zeros(ZeroSigns::Unseen).unsigned().maps_real(Function::Exp).converts(
+        "Exp",
+        "rounding",
+        |cx| cx.function("Exp")
+    ),
     onnx("Floor", Exact)
         .zeros(ZeroSigns::OfFirst)
         .idempotent()
         .infer(elementwise::infer::rounding)
-        .map(elementwise::unary::floor)
-        .build(elementwise::unary::build)
+        .maps(elementwise::unary::floor)
         .converts("Floor", "", |cx| cx.unary("Floor")),
     onnx("Gelu", Formula)
         .carries(Carries::Slope(1.14))
@@ -209,30 +179,26 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .words(&[words::GELU])
         .composed_before(20, elementwise::lowered::gelu)
         .zeros(ZeroSigns::OfFirst)
-        .elementwise()
-        .works(Work::EachOutput(Each::TRANSCENDENTAL))
+        .each_output(Each::TRANSCENDENTAL)
         .infer(elementwise::infer::same)
         .computes(elementwise::activations::eval_gelu)
         .converts("Gelu", "rounding", elementwise::to_openvino::gelu),
     onnx("Greater", Exact)
         .zeros(ZeroSigns::Unseen)
         .infer(elementwise::infer::binary)
-        .operation(Operation::Greater)
-        .build(elementwise::binary::build)
+        .combines(Operation::Greater)
         .converts("Greater", "", |cx| elementwise::to_openvino::binary(cx, "Greater")),
     onnx("GreaterOrEqual", Exact)
         .before(12, elementwise::lowered::greater_or_equal)
         .zeros(ZeroSigns::Unseen)
         .infer(elementwise::infer::binary)
-        .operation(Operation::GreaterOrEqual)
-        .build(elementwise::binary::build)
+        .combines(Operation::GreaterOrEqual)
         .converts("GreaterEqual", "", |cx| elementwise::to_openvino::binary(cx, "GreaterEqual")),
     onnx("HardSigmoid", Formula)
         .carries(Carries::Rising)
         .allows(Allowed::OF_ONE)
         .zeros(ZeroSigns::OfFirst)
-        .elementwise()
-        .works(Work::EachOutput(Each::COMPARISON))
+        .each_output(Each::COMPARISON)
         .infer(elementwise::infer::same)
         .computes(elementwise::activations::eval)
         .converts("HardSigmoid", "rounding", elementwise::to_openvino::hard_sigmoid),
@@ -241,54 +207,47 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .allows(Allowed::OF_ELEMENT)
         .composed_before(14, elementwise::lowered::hard_swish)
         .zeros(ZeroSigns::OfFirst)
-        .elementwise()
-        .works(Work::EachOutput(Each::COMPARISON))
+        .each_output(Each::COMPARISON)
         .infer(elementwise::infer::same)
         .computes(elementwise::activations::eval)
         .converts("HSwish", "rounding", |cx| cx.function("HSwish")),
     onnx("IsInf", Exact)
         .carries(Carries::Ends)
         .zeros(ZeroSigns::Unseen)
-        .elementwise()
-        .works(Work::EachOutput(Each::COMPARISON))
+        .each_output(Each::COMPARISON)
         .infer(elementwise::infer::same)
         .eval(elementwise::unary::is_inf)
         .converts("IsInf", "", elementwise::to_openvino::is_inf),
     onnx("IsNaN", Exact)
         .carries(Carries::Ends)
         .zeros(ZeroSigns::Unseen)
-        .elementwise()
-        .works(Work::EachOutput(Each::COMPARISON))
+        .each_output(Each::COMPARISON)
         .infer(elementwise::infer::same)
         .eval(elementwise::unary::is_na_n)
         .converts("IsNaN", "", |cx| cx.unary("IsNaN")),
     onnx("LeakyRelu", Ieee)
         .carries(Carries::Rising)
         .zeros(ZeroSigns::OfFirst)
-        .elementwise()
-        .works(Work::EachOutput(Each::COMPARISON))
+        .each_output(Each::COMPARISON)
         .infer(elementwise::infer::same)
         .computes(elementwise::activations::eval)
         .converts("PReLU", "of fewer than 32 bits: rounding", elementwise::to_openvino::leaky_relu),
     onnx("Less", Exact)
         .zeros(ZeroSigns::Unseen)
         .infer(elementwise::infer::binary)
-        .operation(Operation::Less)
-        .build(elementwise::binary::build)
+        .combines(Operation::Less)
         .converts("Less", "", |cx| elementwise::to_openvino::binary(cx, "Less")),
     onnx("LessOrEqual", Exact)
         .before(12, elementwise::lowered::less_or_equal)
         .zeros(ZeroSigns::Unseen)
         .infer(elementwise::infer::binary)
-        .operation(Operation::LessOrEqual)
-        .build(elementwise::binary::build)
+        .combines(Operation::LessOrEqual)
         .converts("LessEqual", "", |cx| elementwise::to_openvino::binary(cx, "LessEqual")),
-    onnx("Log", Formula)
-        .zeros(ZeroSigns::Unseen)
-        .infer(elementwise::infer::same)
-        .real(Function::Log)
-        .build(elementwise::unary::build)
-        .converts("Log", "rounding", |cx| cx.function("Log")),
+    onnx("Log", Formula).zeros(ZeroSigns::Unseen).maps_real(Function::Log).converts(
+        "Log",
+        "rounding",
+        |cx| cx.function("Log")
+    ),
     onnx("Max", Chosen)
         .before(12, elementwise::lowered::max)
         .zeros(ZeroSigns::OfAll)
@@ -299,8 +258,7 @@ pub(super) const ELEMENTS: &[Row] = rows![
     onnx("Mean", Order)
         .checked(Checked::Mean)
         .zeros(ZeroSigns::OfAll)
-        .elementwise()
-        .works(Work::EachOutput(Each::arithmetic(1)))
+        .each_output(Each::arithmetic(1))
         .infer(elementwise::infer::broadcast)
         .computes(elementwise::mixed::mean)
         .lower(elementwise::lowered::mean),
@@ -316,8 +274,7 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .allows(Allowed::OF_ELEMENT)
         .composed_before(18, elementwise::lowered::mish)
         .zeros(ZeroSigns::OfFirst)
-        .elementwise()
-        .works(Work::EachOutput(Each::TRANSCENDENTAL))
+        .each_output(Each::TRANSCENDENTAL)
         .infer(elementwise::infer::same)
         .computes(elementwise::activations::eval)
         .converts("Mish", "rounding", |cx| cx.function("Mish")),
@@ -331,31 +288,28 @@ pub(super) const ELEMENTS: &[Row] = rows![
     onnx("Mul", Ieee)
         .zeros(ZeroSigns::OfAll)
         .infer(elementwise::infer::binary)
-        .operation(Operation::Mul)
-        .build(elementwise::binary::build)
+        .combines(Operation::Mul)
         .converts("Multiply", "", |cx| elementwise::to_openvino::binary(cx, "Multiply")),
     onnx("Neg", Exact)
         .zeros(ZeroSigns::OfFirst)
         .infer(elementwise::infer::neg)
-        .map(elementwise::unary::neg)
-        .build(elementwise::unary::build)
+        .maps(elementwise::unary::neg)
         .converts("Negative", "", |cx| cx.unary("Negative")),
-    onnx("Not", Exact)
-        .infer(elementwise::infer::not)
-        .map(elementwise::unary::logical_not)
-        .build(elementwise::unary::build)
-        .converts("LogicalNot", "", |cx| cx.unary("LogicalNot")),
-    onnx("Or", Exact)
-        .infer(elementwise::infer::binary)
-        .operation(Operation::Or)
-        .build(elementwise::binary::build)
-        .converts("LogicalOr", "", |cx| elementwise::to_openvino::binary(cx, "LogicalOr")),
+    onnx("Not", Exact).infer(elementwise::infer::not).maps(elementwise::unary::logical_not).converts(
+        "LogicalNot",
+        "",
+        |cx| cx.unary("LogicalNot")
+    ),
+    onnx("Or", Exact).infer(elementwise::infer::binary).combines(Operation::Or).converts(
+        "LogicalOr",
+        "",
+        |cx| elementwise::to_openvino::binary(cx, "LogicalOr")
+    ),
     onnx("Pow", Formula)
         .checked(Checked::Power)
         .before(12, elementwise::lowered::pow)
         .infer(elementwise::infer::binary)
-        .operation(Operation::Pow)
-        .build(elementwise::binary::build)
+        .combines(Operation::Pow)
         .converts(
             "Power, Convert",
             "floats: rounding, and exponents beyond 2^53; integers: negative exponents",
@@ -364,8 +318,7 @@ pub(super) const ELEMENTS: &[Row] = rows![
     onnx("Reciprocal", Ieee)
         .carries(Carries::Quotient(0))
         .infer(elementwise::infer::same)
-        .map(elementwise::unary::reciprocal)
-        .build(elementwise::unary::build)
+        .maps(elementwise::unary::reciprocal)
         .converts("Divide", "", elementwise::to_openvino::reciprocal),
     onnx("Relu", Chosen)
         .carries(Carries::Ends)
@@ -380,22 +333,19 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .zeros(ZeroSigns::OfFirst)
         .idempotent()
         .infer(elementwise::infer::same)
-        .map(elementwise::unary::round)
-        .build(elementwise::unary::build)
+        .maps(elementwise::unary::round)
         .converts("Round", "", elementwise::to_openvino::round),
     onnx("Selu", Formula)
         .carries(Carries::Rising)
         .allows(Allowed::OF_ONE)
         .zeros(ZeroSigns::OfFirst)
-        .elementwise()
-        .works(Work::EachOutput(Each::TRANSCENDENTAL))
+        .each_output(Each::TRANSCENDENTAL)
         .infer(elementwise::infer::same)
         .computes(elementwise::activations::eval)
         .converts("Selu", "rounding", elementwise::to_openvino::selu),
     onnx("Shrink", Ieee)
         .zeros(ZeroSigns::OfFirst)
-        .elementwise()
-        .works(Work::EachOutput(Each::COMPARISON))
+        .each_output(Each::COMPARISON)
         .infer(elementwise::infer::same)
         .computes(elementwise::activations::eval)
         .lower(elementwise::lowered::shrink),
@@ -403,50 +353,40 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .allows(Allowed::OF_ONE)
         .zeros(ZeroSigns::Unseen)
         .unsigned()
-        .infer(elementwise::infer::same)
-        .real(Function::Sigmoid)
-        .build(elementwise::unary::build)
+        .maps_real(Function::Sigmoid)
         .converts("Sigmoid", "rounding", |cx| cx.function("Sigmoid")),
     onnx("Sign", Exact)
         .zeros(ZeroSigns::OfFirst)
         .idempotent()
         .infer(elementwise::infer::sign)
-        .map(elementwise::unary::sign)
-        .build(elementwise::unary::build)
+        .maps(elementwise::unary::sign)
         .converts("Sign", "floats: NaN", elementwise::to_openvino::sign),
-    onnx("Sin", Formula)
-        .zeros(ZeroSigns::OfFirst)
-        .infer(elementwise::infer::same)
-        .real(Function::Sin)
-        .build(elementwise::unary::build)
-        .converts("Sin", "rounding", |cx| cx.function("Sin")),
-    onnx("Sinh", Formula)
-        .zeros(ZeroSigns::OfFirst)
-        .infer(elementwise::infer::same)
-        .real(Function::Sinh)
-        .build(elementwise::unary::build)
-        .converts("Sinh", "rounding", |cx| cx.function("Sinh")),
+    onnx("Sin", Formula).zeros(ZeroSigns::OfFirst).maps_real(Function::Sin).converts(
+        "Sin",
+        "rounding",
+        |cx| cx.function("Sin")
+    ),
+    onnx("Sinh", Formula).zeros(ZeroSigns::OfFirst).maps_real(Function::Sinh).converts(
+        "Sinh",
+        "rounding",
+        |cx| cx.function("Sinh")
+    ),
     onnx("Softplus", Formula)
         .allows(Allowed::OF_ONE)
         .zeros(ZeroSigns::Unseen)
-        .infer(elementwise::infer::same)
-        .real(Function::Softplus)
-        .build(elementwise::unary::build)
+        .maps_real(Function::Softplus)
         .converts("SoftPlus", "rounding", |cx| cx.function("SoftPlus")),
     onnx("Softsign", Formula)
         .carries(Carries::Ends)
         .allows(Allowed::FUNCTION)
         .zeros(ZeroSigns::OfFirst)
-        .elementwise()
-        .works(Work::EachOutput(Each::arithmetic(1)))
+        .each_output(Each::arithmetic(1))
         .infer(elementwise::infer::same)
         .computes(elementwise::activations::eval)
         .converts("SoftSign", "rounding", |cx| cx.function("SoftSign")),
     onnx("Sqrt", Ieee)
         .zeros(ZeroSigns::OfFirst)
-        .infer(elementwise::infer::same)
-        .real(Function::Sqrt)
-        .build(elementwise::unary::build)
+        .maps_real(Function::Sqrt)
         .converts("Sqrt", "", |cx| cx.unary("Sqrt")),
     onnx("StringConcat", Moved)
         .works(Work::Open(OF_TEXTS))
@@ -456,8 +396,7 @@ pub(super) const ELEMENTS: &[Row] = rows![
     onnx("Sub", Ieee)
         .zeros(ZeroSigns::OfAll)
         .infer(elementwise::infer::binary)
-        .operation(Operation::Sub)
-        .build(elementwise::binary::build)
+        .combines(Operation::Sub)
         .converts("Subtract", "", |cx| elementwise::to_openvino::binary(cx, "Subtract")),
     onnx("Sum", Order)
         .checked(Checked::Sum)
@@ -472,28 +411,24 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .allows(Allowed::OF_ELEMENT)
         .composed_before(24, elementwise::lowered::swish)
         .zeros(ZeroSigns::OfFirst)
-        .elementwise()
-        .works(Work::EachOutput(Each::TRANSCENDENTAL))
+        .each_output(Each::TRANSCENDENTAL)
         .infer(elementwise::infer::same)
         .computes(elementwise::activations::eval)
         .converts("Swish", "rounding", elementwise::to_openvino::swish),
-    onnx("Tan", Formula)
-        .zeros(ZeroSigns::OfFirst)
-        .infer(elementwise::infer::same)
-        .real(Function::Tan)
-        .build(elementwise::unary::build)
-        .converts("Tan", "rounding", |cx| cx.function("Tan")),
-    onnx("Tanh", Formula)
-        .zeros(ZeroSigns::OfFirst)
-        .infer(elementwise::infer::same)
-        .real(Function::Tanh)
-        .build(elementwise::unary::build)
-        .converts("Tanh", "rounding", |cx| cx.function("Tanh")),
+    onnx("Tan", Formula).zeros(ZeroSigns::OfFirst).maps_real(Function::Tan).converts(
+        "Tan",
+        "rounding",
+        |cx| cx.function("Tan")
+    ),
+    onnx("Tanh", Formula).zeros(ZeroSigns::OfFirst).maps_real(Function::Tanh).converts(
+        "Tanh",
+        "rounding",
+        |cx| cx.function("Tanh")
+    ),
     onnx("ThresholdedRelu", Exact)
         .carries(Carries::Rising)
         .zeros(ZeroSigns::OfFirst)
-        .elementwise()
-        .works(Work::EachOutput(Each::COMPARISON))
+        .each_output(Each::COMPARISON)
         .infer(elementwise::infer::same)
         .computes(elementwise::activations::eval)
         .lower(elementwise::lowered::thresholded_relu),
@@ -504,9 +439,9 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .infer(elementwise::infer::select)
         .eval(elementwise::select::select)
         .converts("Select", "", elementwise::to_openvino::where_row),
-    onnx("Xor", Exact)
-        .infer(elementwise::infer::binary)
-        .operation(Operation::Xor)
-        .build(elementwise::binary::build)
-        .converts("LogicalXor", "", |cx| elementwise::to_openvino::binary(cx, "LogicalXor")),
+    onnx("Xor", Exact).infer(elementwise::infer::binary).combines(Operation::Xor).converts(
+        "LogicalXor",
+        "",
+        |cx| elementwise::to_openvino::binary(cx, "LogicalXor")
+    ),
 ];

@@ -280,8 +280,7 @@ pub(super) const NETWORKS: &[Row] = rows![
         .lower(losses::lowered::loss),
     onnx("PRelu", Ieee)
         .zeros(ZeroSigns::OfAll)
-        .elementwise()
-        .works(Work::EachOutput(Each::COMPARISON))
+        .each_output(Each::COMPARISON)
         .infer(elementwise::infer::p_relu)
         .computes(elementwise::activations::p_relu)
         .converts("PReLU; with other slopes: Less, Multiply, Select", "", elementwise::to_openvino::p_relu),

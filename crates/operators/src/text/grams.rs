@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use gradus_core::convert::{i64_of, product, usize_of_i64};
+use gradus_core::sort::SharedSort;
 use gradus_core::{DType, Error, Kind, Result, Shape, Tensor, Value};
 
 use crate::attributes::{Attributes, required};
@@ -199,7 +200,7 @@ pub fn compared_grams(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         let integer = |token: &Token<'_>| if let Token::Integer(x) = token { Some(*x) } else { None };
         all.extend(gram.iter().map(integer).collect::<Option<_>>().map(|gram| (gram, index)));
     }
-    all.sort_by(|(a, i), (b, j)| (a.len(), i, a).cmp(&(b.len(), j, b)));
+    all.shared_sort_by(|(a, i), (b, j)| (a.len(), i, a).cmp(&(b.len(), j, b)));
     let second = l.list(&[1])?;
     let mut counts = Vec::new();
     for grams_of_length in all.chunk_by(|(a, _), (b, _)| a.len() == b.len()) {

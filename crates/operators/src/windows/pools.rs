@@ -21,13 +21,23 @@ struct PoolWindows {
     axes: Vec<Axis>,
 }
 
-/// How the elements of a window become a result: the number to begin with, what an element and its
-/// index in the plane make of it, and the result of the last one for a window.
-struct PoolFold<B, A, F> {
+/// How the elements of a window become a result: what is made of all elements of a plane before, the
+/// number to begin with, and what an element and its index in the plane make of it.
+struct PoolFold<'a, B, A> {
+    before: &'a (dyn Fn(&mut [f64]) + Sync),
     begin: B,
     add: A,
-    finish: F,
 }
+
+impl<'a, B, A: Fn(&mut B, f64, usize) + Sync> PoolFold<'a, B, A> {
+    /// A pool by these functions.
+    fn new(before: &'a (dyn Fn(&mut [f64]) + Sync), begin: B, add: A) -> PoolFold<'a, B, A> {
+        PoolFold { before, begin, add }
+    }
+}
+
+/// Writes the results for some windows, of which it is given the number of the first.
+type StoreWindows<'a, B> = &'a (dyn Fn(&[B], usize, &mut [u8]) + Sync);
 
 impl PoolWindows {
     /// The windows of a node; a global pool has one that covers all.
@@ -55,12 +65,13 @@ impl PoolWindows {
 
     /// The results of all windows. A line of windows is computed at a time, tap by tap.
     #[allow(clippy::needless_range_loop, reason = "loops over indices are compiled for the level")]
-    fn pooled<B: Clone + Send + Sync, T: FromNumber>(
+    fn pooled<B: Clone + Send + Sync>(
         &self,
         cx: &mut EvalContext<'_>,
         x: Numbers<'_>,
-        pool: &PoolFold<B, impl Fn(&mut B, f64, usize) + Sync, impl Fn(&B, usize) -> T + Sync>,
-    ) -> Result<Vec<T>> {
+        pool: &PoolFold<'_, B, impl Fn(&mut B, f64, usize) + Sync>,
+        (width, store): (usize, StoreWindows<'_, B>),
+    ) -> Result<Vec<u8>> {
         let (count, size) = (self.count(), self.size());
         if self.planes == 0 || count == 0 {
             return Ok(Vec::new());
@@ -71,15 +82,16 @@ impl PoolWindows {
         cx.run.touch(work)?;
         let threads = product(threads(), 1);
         let scratch = product(size, size_of::<f64>()) + product(count, size_of::<B>());
-        cx.reserve(AxisTaps::bytes(&self.axes) + product(self.planes * count, size_of::<T>()))?;
+        cx.reserve(AxisTaps::bytes(&self.axes) + product(self.planes * count, width))?;
         cx.reserve(scratch.saturating_mul(threads))?;
         let taps = AxisTaps::of(&self.axes);
         let Some((last, outer)) = taps.split_last() else { return Ok(Vec::new()) };
         let outer_taps: usize = outer.iter().map(|axis| axis.reached.len()).product();
         let limits = cx.limits();
-        let plane = |(elements, line): &mut (Vec<f64>, Vec<B>), (plane, out): (usize, &mut [T])| {
+        let plane = |(elements, line): &mut (Vec<f64>, Vec<B>), (plane, out): (usize, &mut [u8])| {
             x.read(plane * size, 1, elements);
-            for (at, out) in out.chunks_mut(last.windows).enumerate() {
+            (pool.before)(elements);
+            for (at, out) in out.chunks_mut(last.windows * width).enumerate() {
                 line.fill(pool.begin.clone());
                 for tap in 0..outer_taps {
                     limits.check()?;
@@ -105,17 +117,13 @@ impl PoolWindows {
                         }
                     }
                 }
-                let windows = at * last.windows..;
-                out.iter_mut()
-                    .zip(&*line)
-                    .zip(windows)
-                    .for_each(|((out, all), window)| *out = (pool.finish)(all, window));
+                store(line, at * last.windows, out);
             }
             Ok::<_, gradus_core::Error>(())
         };
-        let mut results = vec![T::from_f64(0.0); self.planes * count];
+        let mut results = vec![0; self.planes * count * width];
         let scratch = || (vec![0.0; size], vec![pool.begin.clone(); last.windows]);
-        share(results.chunks_mut(count).enumerate(), threads_for(work), scratch, plane)?;
+        share(results.chunks_mut(count * width).enumerate(), threads_for(work), scratch, plane)?;
         Ok(results)
     }
 
@@ -123,27 +131,36 @@ impl PoolWindows {
     fn output<B: Clone + Send + Sync>(
         &self,
         cx: &mut EvalContext<'_>,
-        begin: B,
-        add: impl Fn(&mut B, f64, usize) + Sync,
-        finish: impl Fn(&B, usize) -> f64 + Sync,
+        pool: &PoolFold<'_, B, impl Fn(&mut B, f64, usize) + Sync>,
+        finish: &(dyn Fn(&B, usize) -> f64 + Sync),
     ) -> Result<Value> {
         let x = cx.factor(0)?;
         let (dtype, shape) = cx.output(0)?;
         if dtype == DType::F32 {
-            let finish = |all: &B, window| f32::from_f64(finish(all, window));
-            let results = self.pooled(cx, x.numbers(), &PoolFold { begin, add, finish })?;
-            return Ok(Tensor::from_vec(shape, results)?.into());
+            let store = |line: &[B], first: usize, out: &mut [u8]| {
+                for ((out, all), window) in out.as_chunks_mut().0.iter_mut().zip(line).zip(first..) {
+                    *out = f32::from_f64(finish(all, window)).to_ne_bytes();
+                }
+            };
+            let results = self.pooled(cx, x.numbers(), pool, (size_of::<f32>(), &store))?;
+            return Ok(Tensor::from_bytes(dtype, shape, results.into())?.into());
         }
-        let results: Vec<f64> = self.pooled(cx, x.numbers(), &PoolFold { begin, add, finish })?;
+        let store = |line: &[B], first: usize, out: &mut [u8]| {
+            for ((out, all), window) in out.as_chunks_mut().0.iter_mut().zip(line).zip(first..) {
+                *out = finish(all, window).to_ne_bytes();
+            }
+        };
+        let results = self.pooled(cx, x.numbers(), pool, (size_of::<f64>(), &store))?;
+        let results: Vec<_> = results.as_chunks().0.iter().map(|bytes| f64::from_ne_bytes(*bytes)).collect();
         cx.rounded(0, &results)
     }
 
-    /// The pool of sums: of a product for each element, and a function of the sum and the window.
+    /// The pool of sums: of elements or their squares, and a function of the sum and the window.
     fn sums(
         &self,
         cx: &mut EvalContext<'_>,
-        term: impl Fn(f64) -> (f64, f64) + Sync,
-        finish: impl Fn(f64, usize) -> f64 + Sync,
+        (before, squared): (&(dyn Fn(&mut [f64]) + Sync), bool),
+        finish: &(dyn Fn(f64, usize) -> f64 + Sync),
     ) -> Result<Value> {
         let limits = cx.limits();
         let Adding { sums, to, .. } = cx.adding_doubles(&limits)?.within();
@@ -155,20 +172,17 @@ impl PoolWindows {
             })
         };
         with_accumulator!(sums, to, A => {
-            self.output(
-                cx,
+            let pool = PoolFold::new(
+                before,
                 A::default(),
                 #[inline(always)]
-                |sum: &mut A, x, _| {
-                    let (a, b) = term(x);
-                    sum.add(a, b);
-                },
-                |sum, window| {
-                    let total = sum.total(to);
-                    // A sum of nothing is -0.
-                    finish(if total == 0.0 && is_empty(window) { 0.0 } else { total }, window)
-                },
-            )
+                |sum: &mut A, x, _| sum.add(x, if squared { x } else { 1.0 }),
+            );
+            self.output(cx, &pool, &|sum, window| {
+                let total = sum.total(to);
+                // A sum of nothing is -0.
+                finish(if total == 0.0 && is_empty(window) { 0.0 } else { total }, window)
+            })
         })
     }
 }
@@ -191,14 +205,15 @@ pub fn average_pool(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Re
         }
         sum / float_of(all)
     };
-    Ok(vec![windows.sums(cx, |x| (x, 1.0), mean)?])
+    Ok(vec![windows.sums(cx, (&|_| {}, false), &mean)?])
 }
 
 /// `LpPool`: norms of the elements of windows.
 pub fn lp_pool(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let p = order_of_norm(attributes)?;
     let windows = PoolWindows::of(attributes, cx)?;
-    Ok(vec![windows.sums(cx, |x| power(x, p), |sum, _| root(sum, p))?])
+    let before = |elements: &mut [f64]| elements.iter_mut().for_each(|x| *x = power(*x, p).0);
+    Ok(vec![windows.sums(cx, (&before, power_is_square(p)), &|sum, _| root(sum, p))?])
 }
 
 /// The order of a norm, which the first versions give as a float.
@@ -217,10 +232,15 @@ pub fn norm(numbers: impl Iterator<Item = f64>, p: f64, adding: Adding<'_>) -> f
 /// The summand of a norm of order p, as a product.
 fn power(x: f64, p: f64) -> (f64, f64) {
     match p {
+        _ if power_is_square(p) => (x, x),
         1.0 => (x.abs(), 1.0),
-        2.0 => (x, x),
         _ => (libm::pow(x.abs(), p), 1.0),
     }
+}
+
+/// Returns true if the summands of a norm of order p are squares of the elements.
+fn power_is_square(p: f64) -> bool {
+    p == 2.0
 }
 
 /// The norm of order p, from its sum.
@@ -245,13 +265,13 @@ pub fn max_pool(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result
     let windows = PoolWindows::of(attributes, cx)?;
     let (dtype, shape) = cx.output(0)?;
     let least = range_of(dtype).map_or(f64::NEG_INFINITY, |(low, _)| nearest_f64(Number::Int(low.into())));
-    let output = windows.output(
-        cx,
+    let pool = PoolFold::new(
+        &|_| {},
         least,
         #[inline(always)]
         |best: &mut f64, x, _| *best = if larger(x, *best) { x } else { *best },
-        |best, _| *best,
     );
+    let output = windows.output(cx, &pool, &|best, _| *best);
     let mut outputs = vec![output?];
     if cx.outputs > 1 {
         outputs.push(windows.indices(attributes, cx, shape)?);
@@ -267,7 +287,7 @@ impl PoolWindows {
             Some((most, _)) if !larger(x, *most) => {}
             _ => *best = Some((x, at)),
         };
-        let finish = |best: &Option<(f64, usize)>, _| {
+        let finish = |best: &Option<(f64, usize)>| {
             let &Some((_, mut best)) = best else { return -1 };
             if columns_first {
                 let (mut rest, mut before) = (best, self.size());
@@ -281,7 +301,15 @@ impl PoolWindows {
             i64_of(best)
         };
         let x = cx.factor(0)?;
-        let mut indices = self.pooled(cx, x.numbers(), &PoolFold { begin: None, add, finish })?;
+        let store = |line: &[Option<(f64, usize)>], _, out: &mut [u8]| {
+            for (out, best) in out.as_chunks_mut().0.iter_mut().zip(line) {
+                *out = finish(best).to_ne_bytes();
+            }
+        };
+        let pool = PoolFold::new(&|_| {}, None, add);
+        let indices = self.pooled(cx, x.numbers(), &pool, (size_of::<i64>(), &store))?;
+        let mut indices: Vec<_> =
+            indices.as_chunks().0.iter().map(|bytes| i64::from_ne_bytes(*bytes)).collect();
         let (count, size) = (self.count().max(1), self.size());
         for (plane, indices) in indices.chunks_mut(count).enumerate() {
             indices.iter_mut().filter(|index| **index >= 0).for_each(|index| *index += i64_of(plane * size));

@@ -1,5 +1,6 @@
 //! Laws of functions of elements.
 
+use gradus_core::sort::SharedSort;
 use gradus_core::{DType, Number};
 use gradus_engine::dim::Dim;
 
@@ -134,7 +135,7 @@ fn idempotent(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
 fn commutative(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     if call.arguments.len() == 2 {
         // In whatever shape an argument is.
-        call.arguments.sort_by_key(|id| (id.map(|id| terms.base(id)), *id));
+        call.arguments.shared_sort_by_key(|id| (id.map(|id| terms.base(id)), *id));
     }
     None
 }

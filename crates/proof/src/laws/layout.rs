@@ -1,6 +1,7 @@
 //! Laws of operators that only move elements.
 
 use gradus_core::convert::i64_of;
+use gradus_core::sort::SharedSort;
 use gradus_core::{DType, Shape, Tensor};
 use gradus_engine::dim::Dim;
 
@@ -57,7 +58,7 @@ fn counted(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     let rank = terms.table.dims(call.argument(0)?)?.len();
     let rank = if call.is("Unsqueeze") { rank + axes.len() } else { rank };
     let mut all = axes.iter().map(|&axis| axis_of(axis, rank)).collect::<Option<Vec<_>>>()?;
-    all.sort_unstable();
+    all.shared_sort();
     call.arguments[1] = Some(terms.axes(all));
     None
 }
@@ -70,7 +71,7 @@ fn transpose(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
         None => (0..rank).rev().collect(),
     };
     let mut sorted = order.clone();
-    sorted.sort_unstable();
+    sorted.shared_sort();
     if !sorted.into_iter().eq(0..rank) {
         return None;
     }
@@ -129,7 +130,7 @@ fn slice(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
         let axis = axis_of(axis, own.len())?;
         all.push((axis, first(terms, start, own[axis], step > 0)?, step));
     }
-    all.sort_by_key(|(axis, ..)| *axis);
+    all.shared_sort_by_key(|(axis, ..)| *axis);
     if all.windows(2).any(|pair| pair[0].0 == pair[1].0) {
         return None;
     }

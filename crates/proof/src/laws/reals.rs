@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use gradus_core::sort::SharedSort;
 use gradus_core::{DType, Number};
 use gradus_engine::dim::Dim;
 
@@ -83,7 +84,7 @@ impl Terms<'_> {
             return (self.table.dims(only) == info.dims.as_ref()).then_some(only);
         }
         let mut parts: Vec<_> = parts.into_iter().map(|id| self.short_shape(id)).collect();
-        parts.sort_unstable();
+        parts.shared_sort();
         Some(self.as_real("Sum", parts, info))
     }
 
@@ -135,7 +136,7 @@ impl Terms<'_> {
             let own = self.table.info(id).clone();
             parts.push(if is_inverse { self.as_real("Inverse", vec![id], own) } else { id });
         }
-        parts.sort_unstable();
+        parts.shared_sort();
         if factors.number != 1.0 {
             parts.insert(0, self.number(DType::F64, factors.number)?);
         }

@@ -9,7 +9,8 @@ from typing import Any
 
 from . import _html, _native
 from ._check import OutputCheck
-from ._models import _opened, _sizes
+from ._models import _opened
+from ._models.base import sizes_of
 from ._runtimes import RUNTIMES, must_be_known
 
 __all__ = ["AuditReport", "InvarianceCheck", "RunPair", "audit"]
@@ -163,7 +164,7 @@ def audit(
     found = _native._audit(
         _opened(model)._native,
         with_,
-        _sizes(dims, shapes),
+        sizes_of(dims, shapes),
         dict(values or {}),
         None if only is None else list(only),
         named,

@@ -7,7 +7,9 @@ from typing import Any, Literal, overload
 
 from . import _native
 from ._check import CheckReport, ProofReport, RuntimeReport
-from ._models import _opened, _proof, _sizes
+from ._models import _opened
+from ._models.base import sizes_of
+from ._models.checks import proof_of
 from .errors import UsageError
 
 __all__ = ["check", "prove", "verify_proof"]
@@ -177,4 +179,4 @@ def verify_proof(
         {'transpose': 1, 'view': 1}
     """
     models = (_opened(a)._native, _opened(b)._native)
-    return _proof(_native._verify_proof(models, certificate, _sizes(dims, shapes), up_to))
+    return proof_of(_native._verify_proof(models, certificate, sizes_of(dims, shapes), up_to))

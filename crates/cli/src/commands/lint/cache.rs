@@ -16,6 +16,7 @@ use bytes::Bytes;
 use gradus::error::Position;
 use gradus::files::{Folder, cannot_write, map};
 use gradus::lint::{Finding, Lint, LintOptions, LintRule, RULES};
+use gradus::sort::SharedSort;
 use gradus::{Files, Limits, Model, Result};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -258,7 +259,7 @@ fn trim(folder: &Path, most: u64) {
     if bytes <= most {
         return;
     }
-    entries.sort();
+    entries.shared_sort();
     for (_, len, path) in entries {
         // A quarter is free then, so that not every run looks for what to remove.
         if bytes <= most / 4 * 3 {

@@ -12,6 +12,7 @@ use std::sync::{Mutex, PoisonError};
 
 use gradus::error::Position;
 use gradus::lint::{Finding, Fixed, Lint, LintOptions, LintRule, Severity, selected};
+use gradus::sort::SharedSort;
 use serde::Serialize;
 
 use super::fleet::FleetModel;
@@ -146,7 +147,7 @@ pub(crate) fn lint(args: &LintArgs) -> Result<(), Failure> {
         cache.trim();
     }
     let mut all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
-    all.sort_by_key(|linted| models.iter().position(|model| model.path == linted.model.path));
+    all.shared_sort_by_key(|linted| models.iter().position(|model| model.path == linted.model.path));
     if let Some(path) = &args.write_baseline {
         baseline::write(path, &all)?;
     }

@@ -14,7 +14,7 @@ use crate::op::{Build, Compute};
 use crate::operators::allowed::{Allowed, Carries};
 use crate::operators::operation::Operation;
 use crate::operators::rounding::Rounding;
-use crate::operators::work::Work;
+use crate::operators::work::{Each, Work};
 use crate::schema::Signature;
 use crate::words::Words;
 
@@ -258,6 +258,11 @@ impl Row {
     /// Computes each element from those at its place, where other columns do not tell.
     pub const fn elementwise(self) -> Row {
         Row { elementwise: true, ..self }
+    }
+
+    /// Computes each element from those at its place, by these operations.
+    pub const fn each_output(self, each: Each) -> Row {
+        Row { elementwise: true, work: Some(Work::EachOutput(each)), ..self }
     }
 
     /// Returns only elements of the first input.

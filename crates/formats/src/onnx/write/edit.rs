@@ -10,6 +10,7 @@ use foldhash::{HashMap, HashSet};
 use gradus_core::error::Position;
 use gradus_core::graph::edit::Renames;
 use gradus_core::graph::{Constant, Content, Function, Graph, Model, Node, ValueId};
+use gradus_core::sort::SharedSort;
 use gradus_core::{Error, Kind, Result};
 
 use super::joint::Joint;
@@ -289,7 +290,7 @@ impl<'a> Editor<'a> {
         let mut new = Splice::default();
         // In the order of the graph.
         added.extend(constants.into_values());
-        added.sort_by_key(|(id, _)| *id);
+        added.shared_sort_by_key(|(id, _)| *id);
         for (id, constant) in added {
             self.constant(&mut new, &after.value(id).name, constant)?;
         }
@@ -456,7 +457,7 @@ impl<'a> Editor<'a> {
                     _ => {}
                 }
             }
-            all.sort_by_key(|stored| stored.at);
+            all.shared_sort_by_key(|stored| stored.at);
             _ = self.elsewhere.set(all);
         }
         let all = self.elsewhere.get().map(Vec::as_slice).unwrap_or_default();

@@ -10,6 +10,7 @@ use std::ops::Range;
 use bytes::Bytes;
 use foldhash::HashMap;
 use gradus_core::convert::{u64_of, usize_of};
+use gradus_core::sort::SharedSort;
 use gradus_core::{Error, Kind, Result, Tensor};
 
 use super::super::constant::encode;
@@ -81,7 +82,7 @@ impl Laid {
         let mut laid = Laid::default();
         let some = !kept.is_empty() || !new.contents.is_empty();
         kept.retain(|part| !part.is_empty());
-        kept.sort_unstable_by_key(|part| (part.start, part.end));
+        kept.shared_sort_by_key(|part| (part.start, part.end));
         kept.dedup();
         for part in kept {
             laid.pad(part.start % LONG, LONG);

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use gradus_core::convert::u64_of;
+use gradus_core::sort::SharedSort;
 use gradus_core::{Kind, Result};
 
 use super::super::model::{XmlNode, at, child, number};
@@ -37,7 +38,7 @@ impl Patch {
 /// A part of the file with its patches; those that begin within another are none.
 pub(super) fn patched(range: Range<usize>, mut patches: Vec<Patch>) -> Vec<XmlPiece> {
     // At one place, insertions come before replacements.
-    patches.sort_by_key(|patch| (patch.range.start, !patch.range.is_empty()));
+    patches.shared_sort_by_key(|patch| (patch.range.start, !patch.range.is_empty()));
     let (mut pieces, mut at) = (Vec::new(), range.start);
     for patch in patches {
         if patch.range.start < at || patch.range.end > range.end {
@@ -91,7 +92,7 @@ impl Offsets {
                 offsets.movable &= constant;
             }
         }
-        offsets.all.sort_by_key(|offset| offset.place.start);
+        offsets.all.shared_sort_by_key(|offset| offset.place.start);
         Ok(offsets)
     }
 

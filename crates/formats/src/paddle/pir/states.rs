@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use gradus_core::Result;
 use gradus_core::graph::Type;
+use gradus_core::sort::SharedSort;
 
 use super::super::json::{JsonOperation, JsonOutput, Raw};
 use super::{PirReader, key, name_of};
@@ -78,7 +79,7 @@ impl<'a> PirReader<'a, '_> {
             }
         }
         all.retain(|id| !within.contains(id));
-        all.sort_unstable();
+        all.shared_sort();
         all.dedup();
         Ok(all)
     }

@@ -2,6 +2,7 @@
 
 use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::graph::{Content, Standard};
+use gradus_core::sort::SharedSort;
 use gradus_core::{DType, Tensor};
 
 use super::super::negative_zero::is_never_negative_zero;
@@ -83,7 +84,7 @@ impl Reduction {
         for axis in &mut axes {
             *axis += if *axis < 0 { rank } else { 0 };
         }
-        axes.sort_unstable();
+        axes.shared_sort();
         axes.dedup();
         let inside = axes.iter().all(|axis| (0..rank).contains(axis));
         let keeps = view.int("keepdims", 1)? != 0;
@@ -152,7 +153,7 @@ fn transposed(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
     if !left.is_sorted() || axes.is_empty() {
         return None;
     }
-    axes.sort_unstable();
+    axes.shared_sort();
     reduction.axes = axes;
     Some(Change::Node(reduction.node(first.input(0))))
 }
@@ -171,7 +172,7 @@ fn reductions(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
     for axis in &second.axes {
         both.axes.push(*left.get(usize::try_from(*axis).ok()?)?);
     }
-    both.axes.sort_unstable();
+    both.axes.shared_sort();
     both.axes.dedup();
     (!both.axes.is_empty()).then(|| Change::Node(both.node(first.input(0))))
 }

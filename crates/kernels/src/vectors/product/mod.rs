@@ -20,7 +20,9 @@ mod tiles;
 
 use std::ops::Range;
 
+use bytemuck::Pod;
 use fearless_simd::Level as Token;
+use gradus_core::Result;
 use gradus_core::convert::{FromNumber, product};
 
 use crate::options::Options;
@@ -311,12 +313,40 @@ impl<T: Term> Scratch<T> {
     }
 }
 
-/// A block of the result.
-struct ResultPart<'a, R> {
+/// A block of the result, in rows of bytes.
+struct ResultPart<'a> {
     matrix: usize,
     row: usize,
     column: usize,
-    rows: Vec<&'a mut [R]>,
+    rows: Vec<&'a mut [u8]>,
+}
+
+/// The results of products as bytes, and what is done with their sums: loops are compiled once,
+/// whatever the type of the elements.
+#[doc(hidden)]
+#[allow(missing_debug_implementations, reason = "a function has nothing to show")]
+pub struct Results<'a> {
+    pub(super) out: &'a mut [u8],
+    /// Bytes of an element.
+    pub(super) width: usize,
+    pub(super) check: &'a (dyn Fn() -> Result<()> + Sync),
+    pub(super) store: &'a (dyn Fn(usize, usize, usize, &[f64], &mut [u8]) + Sync),
+}
+
+impl Results<'_> {
+    /// Calls a function with the results as bytes.
+    fn erased<R: Pod>(
+        out: &mut [R],
+        check: impl Fn() -> Result<()> + Sync,
+        store: impl Fn(usize, usize, usize, &[f64], &mut [R]) + Sync,
+        work: impl FnOnce(Results<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let store = |matrix: usize, row: usize, column: usize, sums: &[f64], out: &mut [u8]| {
+            store(matrix, row, column, sums, bytemuck::cast_slice_mut(out));
+        };
+        let (width, out) = (size_of::<R>(), bytemuck::cast_slice_mut(out));
+        work(Results { out, width, check: &check, store: &store })
+    }
 }
 
 /// Multiplies pairs of matrices of the same sizes, adding in a type of terms; the elements are
@@ -329,35 +359,47 @@ struct ResultPart<'a, R> {
 ///
 /// # Panics
 /// If `out` has not as many elements as the results, or a factor has not as many as the sizes say.
-pub fn multiply<T: Term, R: Send, E: Send>(
+pub fn multiply<T: Term, R: Pod>(
     products: &[Product<'_>],
     sizes: Sizes,
     out: &mut [R],
     options: Options,
-    check: impl Fn() -> Result<(), E> + Sync,
+    check: impl Fn() -> Result<()> + Sync,
     store: impl Fn(usize, usize, usize, &[f64], &mut [R]) + Sync,
-) -> Result<(), E> {
+) -> Result<()> {
+    Results::erased(out, check, store, |results| T::multiply(products, sizes, results, options))
+}
+
+/// See [`multiply`].
+fn multiply_into<T: Term>(
+    products: &[Product<'_>],
+    sizes: Sizes,
+    results: Results<'_>,
+    options: Options,
+) -> Result<()> {
+    let Results { out, width, check, store } = results;
     let Sizes { rows, columns, .. } = sizes;
-    assert_eq!(product(out.len(), 1), product(products.len(), rows).saturating_mul(product(columns, 1)));
+    assert_eq!(product(out.len(), 1), product(products.len(), rows).saturating_mul(product(columns, width)));
     if out.is_empty() {
         return Ok(());
     }
     let threads = sizes.threads(products.len(), options.count());
     let block = sizes.block::<T>(products.len(), threads);
     let mut parts = Vec::new();
-    for (matrix, out) in out.chunks_mut(rows * columns).enumerate() {
-        for (at, out) in out.chunks_mut(block.rows * columns).enumerate() {
-            let mut rest: Vec<_> = out.chunks_mut(columns).map(|row| row.chunks_mut(block.columns)).collect();
+    for (matrix, out) in out.chunks_mut(rows * columns * width).enumerate() {
+        for (at, out) in out.chunks_mut(block.rows * columns * width).enumerate() {
+            let rows = out.chunks_mut(columns * width);
+            let mut rest: Vec<_> = rows.map(|row| row.chunks_mut(block.columns * width)).collect();
             for column in (0..columns).step_by(block.columns) {
                 let rows = rest.iter_mut().filter_map(Iterator::next).collect();
                 parts.push(ResultPart { matrix, row: at * block.rows, column, rows });
             }
         }
     }
-    let work = |scratch: &mut Scratch<T>, part: ResultPart<'_, R>| {
-        let columns = part.rows.first().map_or(0, |row| row.len());
+    let work = |scratch: &mut Scratch<T>, part: ResultPart<'_>| {
+        let columns = part.rows.first().map_or(0, |row| row.len() / width);
         let of = Sizes { rows: part.rows.len(), inner: sizes.inner, columns };
-        products[part.matrix].sums(scratch, of, [part.row, part.column], options, &check)?;
+        products[part.matrix].sums(scratch, of, [part.row, part.column], options, check)?;
         for (at, row) in part.rows.into_iter().enumerate() {
             let sums = T::wide(&scratch.sums[at * columns..][..columns], &mut scratch.wide);
             store(part.matrix, part.row + at, part.column, sums, row);
@@ -383,14 +425,14 @@ fn nans<T: Term>(token: Token, sums: &mut [T]) {
 
 impl Product<'_> {
     /// Computes the sums of a block, row by row.
-    fn sums<T: Term, E>(
+    fn sums<T: Term>(
         &self,
         scratch: &mut Scratch<T>,
         of: Sizes,
         [row, column]: [usize; 2],
         options: Options,
-        check: impl Fn() -> Result<(), E>,
-    ) -> Result<(), E> {
+        check: &dyn Fn() -> Result<()>,
+    ) -> Result<()> {
         let token = options.token();
         let Scratch { a, b, lines, sums, .. } = scratch;
         let (sums, part) = sums.split_at_mut(of.rows * of.columns);
@@ -405,7 +447,7 @@ impl Product<'_> {
                 let part = &mut part[..sums.len()];
                 part.fill(T::default());
                 self.add_rows([a, lines], here, [row, first, column], part, token);
-                T::add_to(token, sums, part);
+                add_to(token, sums, part);
                 continue;
             }
             if of.few() {
@@ -416,7 +458,7 @@ impl Product<'_> {
             let read = |at: usize, out: &mut [T]| T::rows(self.a).read(row + at, first, out);
             pack(a, [of.rows, inner], read, lines, token);
             T::rows(self.b).pack(first, column, &mut Panels::new(b, lines, here, token));
-            T::tiles((token, self.exact), [a, b], here, ends, sums);
+            tiles::tiles((token, self.exact), [a, b], here, ends, sums);
         }
         if of.few() {
             one_nan(sums, options);

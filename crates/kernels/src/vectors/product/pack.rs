@@ -5,7 +5,7 @@ use std::ops::Range;
 use fearless_simd::prelude::*;
 use fearless_simd::{Level as Token, Simd};
 
-use super::tiles::{self, tile};
+use super::tiles::{self, large, tile};
 use super::{Numbers, Rows, Sizes, Term};
 use crate::vectors::levels::at_level;
 
@@ -26,17 +26,22 @@ pub(super) fn pack<T: Term>(
         for (at, line) in lines.chunks_exact_mut(inner).take(rows - row).enumerate() {
             read(row + at, line);
         }
-        T::turn(token, lines, out);
+        turn(token, lines, out);
     }
 }
 
 /// Writes the columns of lines, as many as a tile has rows, one after the other.
-pub(super) fn turn<T: Term>(token: Token, lines: &[T], out: &mut [T]) {
-    at_level!(token, simd => if tile(simd).0 == 8 {
+fn turn<T: Term>(token: Token, lines: &[T], out: &mut [T]) {
+    at_level!(token, simd => turn_at::<_, T>(simd, lines, out));
+}
+
+#[inline(always)]
+fn turn_at<S: Simd, T: Term>(simd: S, lines: &[T], out: &mut [T]) {
+    if const { large::<S>() } {
         turn_lines::<_, T, 8>(simd, lines, out);
     } else {
         turn_lines::<_, T, 4>(simd, lines, out);
-    });
+    }
 }
 
 /// Writes the columns of `R` lines one after the other.

@@ -1,48 +1,63 @@
 //! Products whose sums are not added in float64 one after the other.
 
-use super::{Product, Rows, Sizes, multiply};
+use bytemuck::Pod;
+use gradus_core::Result;
+
+use super::{Product, Results, Rows, Sizes, Term};
 use crate::options::Options;
 use crate::sums::{Destination, SumType, Sums};
 use crate::threads::share;
 use crate::vectors::sums::{Blocks, COLUMNS, INNER, ROWS};
 use crate::with_accumulator;
 
-/// Multiplies pairs of matrices as [`multiply`] does, adding as asked: see [`Sums::term`].
+/// Multiplies pairs of matrices as [`multiply`](super::multiply) does, adding as asked: see [`Sums::term`].
 ///
 /// # Errors
 /// Errors of `check`, the first one.
 ///
 /// # Panics
 /// If `out` has not as many elements as the results, or a factor has not as many as the sizes say.
-pub fn multiply_with<T: Send, E: Send>(
+pub fn multiply_with<R: Pod>(
+    how: (Sums, Destination),
+    products: &[Product<'_>],
+    sizes: Sizes,
+    out: &mut [R],
+    options: Options,
+    check: impl Fn() -> Result<()> + Sync,
+    store: impl Fn(usize, usize, usize, &[f64], &mut [R]) + Sync,
+) -> Result<()> {
+    Results::erased(out, check, store, |results| multiply_into(how, products, sizes, results, options))
+}
+
+/// See [`multiply_with`].
+fn multiply_into(
     (sums, to): (Sums, Destination),
     products: &[Product<'_>],
     sizes: Sizes,
-    out: &mut [T],
+    results: Results<'_>,
     options: Options,
-    check: impl Fn() -> Result<(), E> + Sync,
-    store: impl Fn(usize, usize, usize, &[f64], &mut [T]) + Sync,
-) -> Result<(), E> {
+) -> Result<()> {
     match sums.term(to, products.iter().all(|product| product.exact)) {
-        Some(SumType::Double) => return multiply::<f64, T, E>(products, sizes, out, options, check, store),
-        Some(SumType::Single) => return multiply::<f32, T, E>(products, sizes, out, options, check, store),
-        None if out.is_empty() => return Ok(()),
+        Some(SumType::Double) => return f64::multiply(products, sizes, results, options),
+        Some(SumType::Single) => return f32::multiply(products, sizes, results, options),
+        None if results.out.is_empty() => return Ok(()),
         None => {}
     }
+    let Results { out, width, check, store } = results;
     let mut parts = Vec::new();
-    for (matrix, out) in out.chunks_mut(sizes.rows * sizes.columns).enumerate() {
-        let rows = out.chunks_mut(ROWS * sizes.columns).enumerate();
+    for (matrix, out) in out.chunks_mut(sizes.rows * sizes.columns * width).enumerate() {
+        let rows = out.chunks_mut(ROWS * sizes.columns * width).enumerate();
         parts.extend(rows.map(|(at, out)| (matrix, at * ROWS, out)));
     }
-    let part = |(): &mut (), (matrix, row, out): (usize, usize, &mut [T])| {
-        let rows = out.len() / sizes.columns;
+    let part = |(): &mut (), (matrix, row, out): (usize, usize, &mut [u8])| {
+        let rows = out.len() / (sizes.columns * width);
         for column in (0..sizes.columns).step_by(COLUMNS) {
             let of = Sizes { rows, columns: COLUMNS.min(sizes.columns - column), ..sizes };
             let totals = with_accumulator!(sums, to, A => {
-                products[matrix].added::<A, E>([row, column], of, to, options, &check)?
+                products[matrix].added::<A>([row, column], of, to, options, check)?
             });
             for (at, totals) in totals.chunks(of.columns).enumerate() {
-                let out = &mut out[at * sizes.columns + column..][..of.columns];
+                let out = &mut out[(at * sizes.columns + column) * width..][..of.columns * width];
                 store(matrix, row + at, column, totals, out);
             }
         }
@@ -53,14 +68,14 @@ pub fn multiply_with<T: Send, E: Send>(
 
 impl Product<'_> {
     /// The sums of a block.
-    fn added<A: Blocks, E>(
+    fn added<A: Blocks>(
         &self,
         [row, column]: [usize; 2],
         of: Sizes,
         to: Destination,
         options: Options,
-        check: impl Fn() -> Result<(), E>,
-    ) -> Result<Vec<f64>, E> {
+        check: &dyn Fn() -> Result<()>,
+    ) -> Result<Vec<f64>> {
         let mut sums = vec![A::default(); of.rows * of.columns];
         let mut a = vec![0.0; of.rows * of.inner.min(INNER)];
         let mut b = vec![0.0; of.inner.min(INNER) * COLUMNS];

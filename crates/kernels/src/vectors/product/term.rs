@@ -6,10 +6,11 @@ use std::thread::LocalKey;
 
 use fearless_simd::prelude::*;
 use fearless_simd::{Level as Token, Simd, SimdFloatElement};
+use gradus_core::Result;
 use gradus_core::convert::FromNumber;
 
 use super::pack::{self, Lines};
-use super::{Elements, Numbers, Rows, Scratch, Shifted, Sizes, tiles};
+use super::{Elements, Numbers, Product, Results, Rows, Scratch, Shifted, Sizes, tiles};
 use crate::options::Options;
 use crate::sums::SINGLE_BLOCK;
 use crate::vectors::levels::at_level;
@@ -25,6 +26,9 @@ pub trait Term:
     /// True if each block of [`Term::INNER`] terms is added up from zero; otherwise one sum goes
     /// through all blocks.
     const BLOCKED: bool;
+
+    /// True if multiplications are always fused with additions.
+    const FUSED: bool;
 
     /// Returns true if multiplications are fused with additions at a level; `exact` is true if all
     /// products are exact in float64.
@@ -61,9 +65,6 @@ pub trait Term:
     fn read(numbers: &Numbers<'_>, first: usize, step: usize, out: &mut [Self]);
 
     #[doc(hidden)]
-    fn turn(token: Token, lines: &[Self], out: &mut [Self]);
-
-    #[doc(hidden)]
     fn split(token: Token, line: &[Self], place: [usize; 2], out: &mut [Self]);
 
     #[doc(hidden)]
@@ -73,13 +74,11 @@ pub trait Term:
     fn copy(token: Token, planes: &Shifted<'_>, of: [Range<usize>; 2], out: &mut [Self]);
 
     #[doc(hidden)]
-    fn tiles(how: (Token, bool), factors: [&[Self]; 2], of: Sizes, ends: [bool; 2], sums: &mut [Self]);
+    fn multiply(products: &[Product<'_>], sizes: Sizes, results: Results<'_>, options: Options)
+    -> Result<()>;
 
     #[doc(hidden)]
     fn add_lines(how: (Token, bool), a: &[Self], elements: &[Self], places: &[usize], sums: &mut [Self]);
-
-    #[doc(hidden)]
-    fn add_to(token: Token, sums: &mut [Self], part: &[Self]);
 
     #[doc(hidden)]
     fn one_nan(token: Token, sums: &mut [Self]);
@@ -91,10 +90,6 @@ macro_rules! loops {
     () => {
         fn read(numbers: &Numbers<'_>, first: usize, step: usize, out: &mut [Self]) {
             super::read(numbers, first, step, out);
-        }
-
-        fn turn(token: Token, lines: &[Self], out: &mut [Self]) {
-            pack::turn(token, lines, out);
         }
 
         fn split(token: Token, line: &[Self], place: [usize; 2], out: &mut [Self]) {
@@ -109,16 +104,17 @@ macro_rules! loops {
             planes.copy(token, of, out);
         }
 
-        fn tiles(how: (Token, bool), factors: [&[Self]; 2], of: Sizes, ends: [bool; 2], sums: &mut [Self]) {
-            tiles::tiles(how, factors, of, ends, sums);
+        fn multiply(
+            products: &[Product<'_>],
+            sizes: Sizes,
+            results: Results<'_>,
+            options: Options,
+        ) -> Result<()> {
+            super::multiply_into::<Self>(products, sizes, results, options)
         }
 
         fn add_lines(how: (Token, bool), a: &[Self], elements: &[Self], places: &[usize], sums: &mut [Self]) {
             tiles::add_lines(how, a, elements, places, sums);
-        }
-
-        fn add_to(token: Token, sums: &mut [Self], part: &[Self]) {
-            super::add_to(token, sums, part);
         }
 
         fn one_nan(token: Token, sums: &mut [Self]) {
@@ -139,6 +135,7 @@ impl Term for f64 {
     const NAN: f64 = f64::NAN;
     const INNER: usize = 192;
     const BLOCKED: bool = false;
+    const FUSED: bool = false;
 
     // Where that rounds alike, and unless a fused operation is slow for want of an instruction.
     #[inline(always)]
@@ -195,6 +192,7 @@ impl Term for f32 {
     const NAN: f32 = f32::NAN;
     const INNER: usize = SINGLE_BLOCK;
     const BLOCKED: bool = true;
+    const FUSED: bool = true;
 
     #[inline(always)]
     fn fuses(_: Token, _: bool) -> bool {

@@ -14,9 +14,14 @@ pub(super) const MAX_VECTORS: usize = 3;
 
 /// Rows of a tile and vectors side by side: sums, a row of the second factor and an element of the
 /// first stay in registers, of which there are 32 of 512 bits, and 16 otherwise.
-#[inline(always)]
-pub(super) fn tile<S: Simd>(_: S) -> (usize, usize) {
-    if S::f64s::LEN == 8 { (8, MAX_VECTORS) } else { (4, 2) }
+pub(super) const fn tile<S: Simd>(_: S) -> (usize, usize) {
+    if large::<S>() { (8, MAX_VECTORS) } else { (4, 2) }
+}
+
+/// Returns true at levels with the large tile. In a constant, it keeps the compiler from making the
+/// loops of the other tile as well.
+pub(super) const fn large<S: Simd>() -> bool {
+    S::f64s::LEN == 8
 }
 
 /// Adds to each sum the products of numbers and of as many elements, in their order: for the first
@@ -44,7 +49,7 @@ pub(super) fn add_lines<T: Term>(
     places: &[usize],
     sums: &mut [T],
 ) {
-    at_level!(token, simd => if T::fuses(token, exact) {
+    at_level!(token, simd => if const { T::FUSED } || T::fuses(token, exact) {
         add_lines_of::<_, T, true>(simd, a, elements, places, sums);
     } else {
         add_lines_of::<_, T, false>(simd, a, elements, places, sums);
@@ -101,7 +106,7 @@ pub(super) fn tiles<T: Term>(
     ends: [bool; 2],
     sums: &mut [T],
 ) {
-    at_level!(token, simd => if T::fuses(token, exact) {
+    at_level!(token, simd => if const { T::FUSED } || T::fuses(token, exact) {
         tiles_of::<_, T, true>(simd, factors, of, ends, sums);
     } else {
         tiles_of::<_, T, false>(simd, factors, of, ends, sums);
@@ -130,12 +135,13 @@ fn tiles_of<S: Simd, T: Term, const FUSED: bool>(
             for from in (0..rest.min(width)).step_by(each) {
                 let here = each.min(rest - from);
                 let mut tile = Tile { a, b, sums, columns, column: first + from, from, here, ends };
-                if each == width && vectors == MAX_VECTORS {
-                    tile.rows::<S, MAX_VECTORS, FUSED>(simd, row..rows.min(row + group));
-                } else if each == width {
-                    tile.rows::<S, 2, FUSED>(simd, row..rows.min(row + group));
+                let rows = row..rows.min(row + group);
+                if each != width {
+                    tile.rows::<S, 1, FUSED>(simd, rows);
+                } else if const { large::<S>() } {
+                    tile.rows::<S, MAX_VECTORS, FUSED>(simd, rows);
                 } else {
-                    tile.rows::<S, 1, FUSED>(simd, row..rows.min(row + group));
+                    tile.rows::<S, 2, FUSED>(simd, rows);
                 }
             }
         }
@@ -162,7 +168,7 @@ impl<T: Term> Tile<'_, T> {
     #[inline(always)]
     fn rows<S: Simd, const V: usize, const FUSED: bool>(&mut self, simd: S, mut rest: Range<usize>) {
         let row = rest.start;
-        if rest.len() == 8 {
+        if const { large::<S>() } && rest.len() == 8 {
             return self.add::<S, 8, V, FUSED>(simd, 0, row);
         }
         while rest.len() >= 4 {

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 
+use gradus_core::sort::SharedSort;
 use gradus_core::{Error, Kind, Result};
 
 use crate::ml::trees::ensemble::{Child, at, index};
@@ -52,7 +53,7 @@ impl<'a> NumberedNodes<'a> {
             None
         } else {
             let mut order: Vec<_> = (0..end).collect();
-            order.sort_by_key(|&node| key(at(node)));
+            order.shared_sort_by_key(|&node| key(at(node)));
             Some(order)
         };
         let node = |place: usize| order.as_ref().map_or(place, |order| at(order[place]));
@@ -77,7 +78,7 @@ impl<'a> NumberedNodes<'a> {
                 }
             }
         }
-        roots.sort_unstable();
+        roots.shared_sort();
         Ok(NumberedNodes { ids, order, trees, roots, children, leaves, last: Cell::new(0) })
     }
 
