@@ -18,7 +18,7 @@ use gradus::edit::{Edited, JoinOptions};
 use gradus::fold::{FoldOptions, RuleSet};
 use gradus::graph::{Standard, ValueId};
 use gradus::infer::{ElementRange, InferOptions, Reuse};
-use gradus::{Error, Kind, Program, Sums};
+use gradus::{Error, Kind, Program, Sums, Tensor};
 use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -565,6 +565,28 @@ impl Model {
         let all = PyDict::new(py);
         for (name, value) in &results {
             all.set_item(&**name, value_to_python(py, value)?)?;
+        }
+        Ok(all)
+    }
+
+    fn _intervals<'py>(
+        &self,
+        py: Python<'py>,
+        inputs: &Bound<'py, PyDict>,
+        outputs: Vec<String>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let given = self.given_values(inputs)?;
+        let found = engine(py, || {
+            self.program(outputs, false, 0, Sums::default())?.run_with_intervals(given)
+        })
+        .or_raise()?;
+        let all = PyDict::new(py);
+        for ((name, _), interval) in found.outputs.into_iter().zip(found.intervals) {
+            let ends = interval.map(|interval| {
+                let end = |tensor: Tensor| value_to_python(py, &tensor.into());
+                Ok::<_, PyErr>((end(interval.low)?, end(interval.high)?))
+            });
+            all.set_item(&*name, ends.transpose()?)?;
         }
         Ok(all)
     }

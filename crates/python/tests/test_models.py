@@ -2,6 +2,7 @@
 
 import pathlib
 import pickle
+from fractions import Fraction
 
 import numpy as np
 import onnx
@@ -166,6 +167,17 @@ def test_sums_are_added_as_a_run_asks():
     assert float(model.run({"x": x[1:4]}, accumulate="float32")["y"]) == 2**24
     with pytest.raises(GradusError, match="accumulate is float16, expected float64, float32 or exact"):
         model.run({"x": x}, accumulate="float16")
+
+
+def test_intervals_hold_the_real_numbers_of_values():
+    text = """<ir_version: 8, opset_import: ["": 13]>
+        g (float[n] x) => (float[n] y, int64[n] i) <float three = {3}> { y = Div(x, three) i = Cast<to = 7>(y) }"""
+    model = gradus.load(onnx.parser.parse_model(text))
+    found = model.intervals({"x": np.float32([1, 2, 7])})
+    assert found["i"] is None
+    low, high = found["y"]
+    for start, stop, exact in zip(low, high, (Fraction(1, 3), Fraction(2, 3), Fraction(7, 3)), strict=True):
+        assert Fraction(start) <= exact <= Fraction(stop) and stop - start < 1e-14
 
 
 @pytest.mark.skipif(corpus() is None, reason="GRADUS_CORPUS names no folder of models")

@@ -965,6 +965,9 @@ class Model:
         accumulate: str | None = None,
         assumed: tuple[dict[str, tuple[int, int | None]], bool, list[str]] | None = None,
     ) -> dict[str, Any]: ...
+    def _intervals(
+        self, inputs: dict[str, Any], outputs: list[str]
+    ) -> dict[str, tuple[_Array, _Array] | None]: ...
 
 @disjoint_base
 class GraphBuilder:

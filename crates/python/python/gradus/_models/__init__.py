@@ -16,12 +16,13 @@ from .._inference import Condition, Inference, MapType, OptionalType, SequenceTy
 from .._lint import Finding
 from .._native import Dim
 from .._reports import ConversionNote, ConversionReport, FoldReport, Kept
+from .base import Interval
 from .checks import Checks
 from .edits import Edits
 from .knowledge import Knowledge
 from .rewrites import Rewrites
 
-__all__ = ["Condition", "Contract", "ContractShapes", "ConversionNote", "ConversionReport", "ConvertedModel", "Dim", "EditedModel", "Finding", "FoldReport", "FoldedModel", "Inference", "Kept", "MapType", "Model", "OptionalType", "OutputShape", "SequenceType", "TensorType", "UnknownType", "load"]
+__all__ = ["Condition", "Contract", "ContractShapes", "ConversionNote", "ConversionReport", "ConvertedModel", "Dim", "EditedModel", "Finding", "FoldReport", "FoldedModel", "Inference", "Interval", "Kept", "MapType", "Model", "OptionalType", "OutputShape", "SequenceType", "TensorType", "UnknownType", "load"]
 
 
 class Model(Knowledge, Edits, Rewrites, Checks):
@@ -171,6 +172,34 @@ class Model(Knowledge, Edits, Rewrites, Checks):
             accumulate=accumulate,
             assumed=(dict(ranges or {}), nonempty, list(assume)),
         )
+
+    def intervals(
+        self, inputs: Mapping[str, Any] | None = None, outputs: Sequence[str] | None = None
+    ) -> dict[str, Interval | None]:
+        """Bounds the real numbers that values are by the formulas of the model.
+
+        Args:
+            inputs: arrays by name, as for `gradus.Model.run`.
+            outputs: names of the values to bound; by default the outputs.
+
+        Returns:
+            By name, a `gradus.Interval`: two arrays of float64 in the shape of
+            the value. `None` for a value that is no tensor of floats, or whose
+            errors nothing bounds.
+
+        Raises:
+            UsageError: if an input or a value has no such name.
+            GradusError: if a node fails, with its place.
+
+        Example:
+            >>> import gradus
+            >>> model = gradus.load("examples/positions.onnx")
+            >>> found = model.intervals({"tokens": [[101, 2023, 102]]})["phase"]
+            >>> bool((found.low <= [0, 1 / 3, 2 / 3]).all() and (found.high - found.low).max() < 1e-15)
+            True
+        """
+        found = self._native._intervals(dict(inputs or {}), list(outputs or ()))
+        return {name: interval and Interval(*interval) for name, interval in found.items()}
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The reader's limits apply to what it reads, so those of the model are left out.

@@ -3,13 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
 
 from .._native import Model as NativeModel
 
 Sizes: TypeAlias = tuple[
     dict[str, int], dict[str, Any], tuple[dict[str, tuple[int, int | None]], bool, list[str]]
 ]
+
+
+class Interval(NamedTuple):
+    """Two arrays between which the real numbers of a value lie: what `gradus.Model.intervals` finds.
+
+    Attributes:
+        low: the smallest numbers that the elements may be, in float64.
+        high: the largest numbers that the elements may be, in float64.
+
+    Example:
+        >>> import gradus
+        >>> gradus.Interval._fields
+        ('low', 'high')
+    """
+
+    low: npt.NDArray[np.float64]
+    high: npt.NDArray[np.float64]
 
 
 class Base:
