@@ -576,10 +576,9 @@ impl Model {
         outputs: Vec<String>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let given = self.given_values(inputs)?;
-        let found = engine(py, || {
-            self.program(outputs, false, 0, Sums::default())?.run_with_intervals(given)
-        })
-        .or_raise()?;
+        let found =
+            engine(py, || self.program(outputs, false, 0, Sums::default())?.run_with_intervals(given))
+                .or_raise()?;
         let all = PyDict::new(py);
         for ((name, _), interval) in found.outputs.into_iter().zip(found.intervals) {
             let ends = interval.map(|interval| {

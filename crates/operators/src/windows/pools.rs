@@ -159,7 +159,8 @@ impl PoolWindows {
     fn sums(
         &self,
         cx: &mut EvalContext<'_>,
-        (before, squared): (&(dyn Fn(&mut [f64]) + Sync), bool),
+        before: &(dyn Fn(&mut [f64]) + Sync),
+        squared: bool,
         finish: &(dyn Fn(f64, usize) -> f64 + Sync),
     ) -> Result<Value> {
         let limits = cx.limits();
@@ -205,7 +206,7 @@ pub fn average_pool(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Re
         }
         sum / float_of(all)
     };
-    Ok(vec![windows.sums(cx, (&|_| {}, false), &mean)?])
+    Ok(vec![windows.sums(cx, &|_| {}, false, &mean)?])
 }
 
 /// `LpPool`: norms of the elements of windows.
@@ -213,7 +214,7 @@ pub fn lp_pool(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<
     let p = order_of_norm(attributes)?;
     let windows = PoolWindows::of(attributes, cx)?;
     let before = |elements: &mut [f64]| elements.iter_mut().for_each(|x| *x = power(*x, p).0);
-    Ok(vec![windows.sums(cx, (&before, power_is_square(p)), &|sum, _| root(sum, p))?])
+    Ok(vec![windows.sums(cx, &before, power_is_square(p), &|sum, _| root(sum, p))?])
 }
 
 /// The order of a norm, which the first versions give as a float.

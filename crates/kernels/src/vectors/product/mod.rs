@@ -321,6 +321,9 @@ struct ResultPart<'a> {
     rows: Vec<&'a mut [u8]>,
 }
 
+/// Stores sums: the matrix, the row, the column, the sums, and the bytes of the results.
+type Store<'a> = dyn Fn(usize, usize, usize, &[f64], &mut [u8]) + Sync + 'a;
+
 /// The results of products as bytes, and what is done with their sums: loops are compiled once,
 /// whatever the type of the elements.
 #[doc(hidden)]
@@ -330,7 +333,7 @@ pub struct Results<'a> {
     /// Bytes of an element.
     pub(super) width: usize,
     pub(super) check: &'a (dyn Fn() -> Result<()> + Sync),
-    pub(super) store: &'a (dyn Fn(usize, usize, usize, &[f64], &mut [u8]) + Sync),
+    pub(super) store: &'a Store<'a>,
 }
 
 impl Results<'_> {
