@@ -541,7 +541,7 @@ fn collector(to: DType, len: usize, rules: Rules) -> Result<Box<dyn Collect>> {
     }
     Ok(crate::dispatch!(to,
         [Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64, C64, C128] => of(len),
-        _ => Box::new(Codes { dtype: to, rules, bytes: Vec::with_capacity(len) })))
+        _ => Box::new(SmallElements { dtype: to, rules, codes: Vec::with_capacity(len) })))
 }
 
 impl<T: FromNumber> Collect for Vec<T> {
@@ -559,23 +559,23 @@ impl<T: FromNumber> Collect for Vec<T> {
 }
 
 /// Elements of at most 8 bits.
-struct Codes {
+struct SmallElements {
     dtype: DType,
     rules: Rules,
-    bytes: Vec<u8>,
+    codes: Vec<u8>,
 }
 
-impl Collect for Codes {
+impl Collect for SmallElements {
     fn add(&mut self, numbers: &Chunk) {
         let code = |number| code(self.dtype, number, self.rules) as u8;
         match numbers {
-            Chunk::Ints(ints) => self.bytes.extend(ints.iter().map(|&x| code(Number::Int(x.into())))),
-            Chunk::Floats(floats) => self.bytes.extend(floats.iter().map(|&x| code(Number::Float(x)))),
-            Chunk::Numbers(numbers) => self.bytes.extend(numbers.iter().copied().map(code)),
+            Chunk::Ints(ints) => self.codes.extend(ints.iter().map(|&x| code(Number::Int(x.into())))),
+            Chunk::Floats(floats) => self.codes.extend(floats.iter().map(|&x| code(Number::Float(x)))),
+            Chunk::Numbers(numbers) => self.codes.extend(numbers.iter().copied().map(code)),
         }
     }
 
     fn finish(self: Box<Self>, shape: Shape) -> Result<Tensor> {
-        Tensor::from_codes(self.dtype, shape, &self.bytes)
+        Tensor::from_codes(self.dtype, shape, &self.codes)
     }
 }

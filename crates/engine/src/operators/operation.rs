@@ -209,8 +209,7 @@ fn power(base: i128, exponent: i128) -> i128 {
     let Ok(mut exponent) = u64::try_from(exponent) else {
         return match base {
             1 => 1,
-            -1 if exponent % 2 == 0 => 1,
-            -1 => -1,
+            -1 => 1 - 2 * (exponent & 1),
             _ => 0,
         };
     };

@@ -149,9 +149,9 @@ impl<const N: usize> Strided<N> {
             let mut results = [Number::Int(0); NUMBERS];
             for (part, out) in out.chunks_mut(NUMBERS * width).enumerate() {
                 let (at, count) = (part * NUMBERS, out.len() / width);
-                for operand in 0..N {
-                    let (step, numbers) = (self.steps[operand], &mut numbers[operand][..count]);
-                    operands[operand].read_numbers(places[operand] + at * step, step, numbers)?;
+                let from = places.into_iter().zip(self.steps);
+                for ((tensor, numbers), (place, step)) in operands.iter().zip(&mut numbers).zip(from) {
+                    tensor.read_numbers(place + at * step, step, &mut numbers[..count])?;
                 }
                 for (at, result) in results[..count].iter_mut().enumerate() {
                     *result = make(std::array::from_fn(|operand| numbers[operand][at]))?;

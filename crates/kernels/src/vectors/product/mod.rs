@@ -321,8 +321,8 @@ struct ResultPart<'a> {
     rows: Vec<&'a mut [u8]>,
 }
 
-/// Stores sums: the matrix, the row, the column, the sums, and the bytes of the results.
-type Store<'a> = dyn Fn(usize, usize, usize, &[f64], &mut [u8]) + Sync + 'a;
+/// Writes what becomes of sums: of a matrix, a row, and columns from one on.
+type StoreSums<'a> = &'a (dyn Fn(usize, usize, usize, &[f64], &mut [u8]) + Sync);
 
 /// The results of products as bytes, and what is done with their sums: loops are compiled once,
 /// whatever the type of the elements.
@@ -333,7 +333,7 @@ pub struct Results<'a> {
     /// Bytes of an element.
     pub(super) width: usize,
     pub(super) check: &'a (dyn Fn() -> Result<()> + Sync),
-    pub(super) store: &'a Store<'a>,
+    pub(super) store: StoreSums<'a>,
 }
 
 impl Results<'_> {
