@@ -8,7 +8,8 @@ use crate::conversion::caveats;
 use crate::conversion::report::cannot;
 use crate::indices::axis as axis_of;
 use crate::lowering::terms::{Term, cast, of, summed, unsqueezed};
-use crate::lowering::{LoweredValue, Lowering, flag, int, word};
+use crate::lowering::{LoweredValue, Lowering, flag, int};
+use crate::matmul;
 use crate::words;
 
 /// The axes of a reduction: no axes are none.
@@ -145,7 +146,7 @@ pub fn einsum(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     l.rounding_of_floats(caveats::ORDER);
     let operands = l.given()?;
     let equation = l.attributes.text("equation")?.unwrap_or_default().to_owned();
-    Ok(vec![l.apply("Einsum", &operands, &[word("equation", &equation)])?])
+    Ok(vec![matmul::to_onnx::einsum(l, operands, &equation)?])
 }
 
 /// Number of bounds before each value.
