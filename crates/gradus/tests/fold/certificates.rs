@@ -178,7 +178,8 @@ fn steps_without_a_law_are_refused() {
     let model = sketch.model();
     let steps = certificate(&model, &model).unwrap();
     for call in 0..3 {
-        let step = format!("{{\"call\":{call},\"laws\":[],\"operator\":\"Neg\",\"arguments\":[],\"gives\":[]}}");
+        let step =
+            format!("{{\"call\":{call},\"laws\":[],\"operator\":\"Neg\",\"arguments\":[],\"gives\":[]}}");
         let (head, others) = steps.split_once('\n').unwrap();
         let error = verify(&model, &model, &format!("{head}\n{step}\n{others}"), &noting()).unwrap_err();
         assert_eq!(error.location().position, Some(Position::Line(2, 1)), "{error}");

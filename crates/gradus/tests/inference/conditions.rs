@@ -70,7 +70,10 @@ fn declared_shapes_that_are_taken_are_conditions() {
     let branch = |text: &str| Sketch::nested().text(text).graph();
     let branches = || {
         let then = branch("t = Identity(x); return t: float32[]");
-        vec![("then_branch", then), ("else_branch", branch("e = ReduceSum(x, keepdims=0); return e: float32[]"))]
+        vec![
+            ("then_branch", then),
+            ("else_branch", branch("e = ReduceSum(x, keepdims=0); return e: float32[]")),
+        ]
     };
     let body = |declared: &str| {
         let body = Sketch::nested().text("i: int64[]; go: bool[]; v: float32[]; on = Identity(go)");
@@ -85,7 +88,12 @@ fn declared_shapes_that_are_taken_are_conditions() {
         (given().with("If", &["c"], &["y"], branches()), "", &["shape is []"], "float32[]"),
         (given().with("If", &["c"], &["y"], branches()), "3", &["shape is [3]"], "float32[3]"),
         // The branches differ, and the body says that they do not.
-        (repeat(&["most", "go", "x"], "return next: float32[]"), "4", &["shape is []", "shape is [4]"], "float32[4]"),
+        (
+            repeat(&["most", "go", "x"], "return next: float32[]"),
+            "4",
+            &["shape is []", "shape is [4]"],
+            "float32[4]",
+        ),
         (given().text("y = NonZero(x)"), "1, 7", &[], "int64[1, NonZero]"),
     ] {
         let model = sketch.text(&format!("return y: float32[{declared}]")).model();
