@@ -81,8 +81,8 @@ fn without_shapes(declared: &Type) -> Type {
 
 /// A fact with what the model declares where nothing is inferred. Another element type is a
 /// problem; another shape is a warning, as programs run the model all the same. A declared shape
-/// that is taken is a condition: no run checks it.
-pub fn refined(pass: &mut Pass<'_>, name: &str, declared: &Type, fact: Fact) -> Fact {
+/// that is taken is a condition: no run checks it. A rank is taken only where it is believed.
+pub fn refined(pass: &mut Pass<'_>, name: &str, declared: &Type, fact: Fact, is_believed: bool) -> Fact {
     let Type::Tensor(dtype, sizes) = declared else {
         return if fact == Fact::Unknown {
             fact_of_input(pass, name, &without_shapes(declared))
@@ -127,7 +127,7 @@ pub fn refined(pass: &mut Pass<'_>, name: &str, declared: &Type, fact: Fact) -> 
             }
             tensor.dims = Some(pass.list(all));
         }
-        (None, Some(sizes)) => {
+        (None, Some(sizes)) if is_believed => {
             let dim = |(axis, size): (usize, &DeclaredDim)| {
                 if let DeclaredDim::Known(len) = size {
                     return Dim::from(*len);
@@ -145,7 +145,7 @@ pub fn refined(pass: &mut Pass<'_>, name: &str, declared: &Type, fact: Fact) -> 
             });
             pass.note_declared(format!("shape is [{}]", told.collect::<Vec<_>>().join(", ")), name);
         }
-        (_, None) => {}
+        (None, _) | (_, None) => {}
     }
     if tensor == TensorFact::default() { Fact::Unknown } else { Fact::Tensor(tensor) }
 }
