@@ -360,6 +360,11 @@ impl Fact {
         if let Fact::Tensor(fact) = self { Some(fact) } else { None }
     }
 
+    /// Returns true if this is a tensor whose rank is not known.
+    pub fn is_of_unknown_rank(&self) -> bool {
+        self.as_tensor().is_some_and(|tensor| tensor.dims.is_none())
+    }
+
     /// This fact, without its elements.
     #[must_use]
     pub fn without_elements(self) -> Fact {

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use gradus_core::Kind;
 
+use super::declared::place;
 use super::pass::Pass;
 use super::remarks::{ElementRange, ModelCondition, Problem, When, Why};
 use crate::dim::{Condition, Dim, Relation, Symbols};
@@ -146,6 +147,15 @@ impl Pass<'_> {
     pub fn note_unchecked(&mut self, text: String, node: String) {
         if self.shared.unreached == 0 {
             self.conditions.push(ModelCondition::of_node(text, node, self.when()));
+        }
+    }
+
+    /// Notes a declared property of a value that a node computes: facts rest on it, and no run
+    /// checks it.
+    pub(super) fn note_declared(&mut self, text: String, value: &str) {
+        if self.shared.unreached == 0 {
+            let stated = ModelCondition::declared(text, &place(value));
+            self.conditions.push(ModelCondition { of_sizes: false, ..stated });
         }
     }
 

@@ -60,15 +60,35 @@ pub fn dim_of(pass: &mut Pass<'_>, name: &str, size: &DeclaredDim) -> Dim {
     }
 }
 
+/// The place of a remark about a value.
+pub fn place(name: &str) -> String {
+    format!("value \"{name}\"")
+}
+
 fn contradiction(name: &str, message: String) -> Problem {
-    Problem { kind: Kind::Shape, place: format!("value \"{name}\""), message, node: None }
+    Problem { kind: Kind::Shape, place: place(name), message, node: None }
+}
+
+/// The type without shapes.
+fn without_shapes(declared: &Type) -> Type {
+    match declared {
+        Type::Tensor(dtype, _) => Type::Tensor(*dtype, None),
+        Type::Sequence(each) => Type::Sequence(Box::new(without_shapes(each))),
+        Type::Optional(value) => Type::Optional(Box::new(without_shapes(value))),
+        Type::Map(..) | Type::Other(_) => declared.clone(),
+    }
 }
 
 /// A fact with what the model declares where nothing is inferred. Another element type is a
-/// problem; another shape is a warning, as programs run the model all the same.
-pub fn refined(pass: &mut Pass<'_>, name: &str, declared: &Type, fact: Fact) -> Fact {
+/// problem; another shape is a warning, as programs run the model all the same. A declared shape
+/// that is taken is a condition: no run checks it. A rank is taken only where it is believed.
+pub fn refined(pass: &mut Pass<'_>, name: &str, declared: &Type, fact: Fact, is_believed: bool) -> Fact {
     let Type::Tensor(dtype, sizes) = declared else {
-        return if fact == Fact::Unknown { fact_of_input(pass, name, declared) } else { fact };
+        return if fact == Fact::Unknown {
+            fact_of_input(pass, name, &without_shapes(declared))
+        } else {
+            fact
+        };
     };
     let mut tensor = match fact {
         Fact::Tensor(tensor) => tensor,
@@ -101,12 +121,13 @@ pub fn refined(pass: &mut Pass<'_>, name: &str, declared: &Type, fact: Fact) -> 
                         format!("size of axis {axis} is {inferred}, expected {declared} as declared");
                     pass.warn(contradiction(name, message));
                 } else if pass.shared.symbols.is_unknown(*dim) {
+                    pass.note_declared(format!("size of axis {axis} is {declared}"), name);
                     *dim = Dim::Known(declared);
                 }
             }
             tensor.dims = Some(pass.list(all));
         }
-        (None, Some(sizes)) => {
+        (None, Some(sizes)) if is_believed => {
             let dim = |(axis, size): (usize, &DeclaredDim)| {
                 if let DeclaredDim::Known(len) = size {
                     return Dim::from(*len);
@@ -117,8 +138,14 @@ pub fn refined(pass: &mut Pass<'_>, name: &str, declared: &Type, fact: Fact) -> 
                 pass.shared.symbols.fresh(&axis_name(name, axis), Origin::Unknown(why.into()), Bounds::SIZE)
             };
             tensor.dims = Some(sizes.iter().enumerate().map(dim).collect());
+            // A name tells no size: it is one of the tool that wrote it.
+            let told = sizes.iter().map(|size| match size {
+                DeclaredDim::Known(len) => len.to_string(),
+                _ => "?".to_owned(),
+            });
+            pass.note_declared(format!("shape is [{}]", told.collect::<Vec<_>>().join(", ")), name);
         }
-        (_, None) => {}
+        (None, _) | (_, None) => {}
     }
     if tensor == TensorFact::default() { Fact::Unknown } else { Fact::Tensor(tensor) }
 }

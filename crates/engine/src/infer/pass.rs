@@ -160,6 +160,7 @@ impl<'m> Pass<'m> {
             graph,
             facts,
             depends: vec![false; graph.values().len()],
+            several: vec![false; graph.values().len()],
             reasons: HashMap::default(),
             parameters,
             path,
@@ -203,6 +204,8 @@ impl<'m> Pass<'m> {
         let depends = depends(frame, node, row);
         let result = self.ruled(frame, node, index, &resolved, depends);
         let signature = resolved.signature();
+        let is_inferred = result.is_ok() && matches!(resolved, Resolved::Rule { .. });
+        let several = is_inferred || node.inputs.iter().flatten().any(|id| frame.several[id.index()]);
         let (facts, reason) = match result.and_then(|facts| self.sizes_checked(facts)) {
             Ok(facts) => (facts, None),
             Err(InferError::Unknown(input, why)) => {
@@ -232,6 +235,7 @@ impl<'m> Pass<'m> {
                 &fact,
                 Fact::Tensor(TensorFact { elements: Elements::Unknown | Elements::Extremes(_), .. })
             );
+            frame.several[id.index()] = several && fact.is_of_unknown_rank();
             if self.use_declared {
                 fact = self.refined(frame, id, fact);
             }
@@ -388,10 +392,12 @@ impl<'m> Pass<'m> {
         frame.place = around.place.iter().copied().chain([place]).collect();
         for id in graph.inputs() {
             frame.depends[id.index()] = depends;
+            frame.several[id.index()] = frame.facts[id.index()].is_of_unknown_rank();
         }
         for capture in graph.captures() {
             self.read(around, capture.outer);
             frame.facts[capture.inner.index()] = around.facts[capture.outer.index()].clone();
+            frame.several[capture.inner.index()] = around.several[capture.outer.index()];
             frame.depends[capture.inner.index()] = around.depends[capture.outer.index()];
         }
         self.depth += 1;
@@ -463,6 +469,8 @@ impl<'m> Pass<'m> {
     fn refined(&mut self, frame: &mut GraphFacts<'m>, id: ValueId, fact: Fact) -> Fact {
         let info = frame.graph.value(id);
         let Some(declared) = &info.declared else { return fact };
-        super::declared::refined(self, &info.name, declared, fact)
+        // A conversion needs ranks, and its report names those that it takes.
+        let is_believed = self.cautious || !frame.several[id.index()];
+        super::declared::refined(self, &info.name, declared, fact, is_believed)
     }
 }

@@ -1,5 +1,7 @@
 //! Equations of Einsum.
 
+use std::ops::Range;
+
 use gradus_core::sort::SharedSort;
 use gradus_core::{Result, convert};
 
@@ -11,6 +13,10 @@ use crate::operators::errors;
 pub struct Equation {
     pub terms: Vec<Vec<char>>,
     pub result: Vec<char>,
+    /// The ellipsis of each term: its first axis, and the number of its axes.
+    ellipses: Vec<Option<(usize, usize)>>,
+    /// The number of axes of the longest ellipsis.
+    most: usize,
 }
 
 impl Equation {
@@ -32,7 +38,7 @@ impl Equation {
         let open = |count: usize| {
             (0..count).rev().map(|axis| char::from_u32(0xf0000 + convert::small_u32(axis)).unwrap_or('?'))
         };
-        let (mut terms, mut most) = (Vec::new(), 0);
+        let (mut terms, mut ellipses, mut most) = (Vec::new(), Vec::new(), 0);
         for (input, (term, &rank)) in texts.into_iter().zip(ranks).enumerate() {
             let (before, after) = term.split_once("...").unwrap_or((term, ""));
             let named = before.chars().count() + after.chars().count();
@@ -41,6 +47,7 @@ impl Equation {
                 errors::count(&format!("axes in term \"{term}\" for input {input}"), named, rank)
             })?;
             most = most.max(hidden);
+            ellipses.push(term.find("...").map(|_| (before.chars().count(), hidden)));
             terms.push(before.chars().chain(open(hidden)).chain(after.chars()).collect::<Vec<_>>());
         }
         let count = |name: char| terms.iter().flatten().filter(|&&other| other == name).count();
@@ -67,6 +74,26 @@ impl Equation {
             let got = format_args!("'{again}', which it has before");
             return Err(errors::value("axis of the result", got, "each axis once"));
         }
-        Ok(Equation { terms, result })
+        Ok(Equation { terms, result, ellipses, most })
+    }
+
+    /// The equation, if all ellipses stand for the same number of axes, as ONNX wants it.
+    ///
+    /// # Errors
+    /// [`gradus_core::Kind::Shape`] if they do not.
+    pub fn of_equal_ellipses(self) -> Result<Equation> {
+        match self.padding().into_iter().find(|(_, axes)| !axes.is_empty()) {
+            None => Ok(self),
+            Some((input, axes)) => {
+                let what = format!("axes of the ellipsis for input {input}");
+                Err(errors::count(&what, self.most - axes.len(), self.most))
+            }
+        }
+    }
+
+    /// For each input with an ellipsis, the axes of size 1 that make it as long as the longest.
+    pub fn padding(&self) -> Vec<(usize, Range<usize>)> {
+        let all = self.ellipses.iter().enumerate();
+        all.filter_map(|(input, own)| own.map(|(at, len)| (input, at..at + self.most - len))).collect()
     }
 }

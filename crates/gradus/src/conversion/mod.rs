@@ -43,7 +43,7 @@ pub use verify::Verified;
 use crate::model::Model;
 use crate::normalize::has_default_inputs;
 use crate::schema::NEWEST_RUN;
-use gradus_engine::infer::{InferOptions, Inference, InputFact, Sizes};
+use gradus_engine::infer::{InferOptions, Inference, InputFact, ModelCondition, Sizes, Why};
 use scope::BYTES_OF_VALUE;
 use scope::{ConversionState, SourceGraph};
 use writer::{GraphWriter, NamePool};
@@ -333,6 +333,11 @@ impl Model {
     ) -> Result<Converted> {
         let Wanted { to, opset, options, lowers } = wanted;
         let source = self.source();
+        let mut report = ConversionReport::default();
+        let declared = inference.conditions().iter().filter(|of| of.why == Why::Declared && !of.of_sizes);
+        for ModelCondition { text, node, .. } in declared {
+            report.lose(format!("runs of a shape that is not the declared one: {text} ({node})"));
+        }
         let (facts, symbols, bodies, problems) = inference.into_parts();
         let mut conversion = ConversionState {
             source,
@@ -346,7 +351,7 @@ impl Model {
             problems: &problems,
             names: NamePool::default(),
             kept: foldhash::HashMap::default(),
-            report: ConversionReport::default(),
+            report,
             foreign: BTreeMap::new(),
             obstacles: Vec::new(),
             written: 0,

@@ -157,6 +157,17 @@ pub(super) const RULES: &[Rule] = &[
         },
     },
     Rule {
+        name: "cast-to-text",
+        operators: &["Cast"],
+        condition: "always",
+        results: [
+            "writes floats with at most 8 digits, and truth as 1 or 0",
+            "fails",
+            "writes the shortest float that is the same, and truth as True or False",
+        ],
+        applies: |node| cast(node, &[F16, F32, F64, Bool], &[DType::String]).then_some(When::Always),
+    },
+    Rule {
         name: "clip-of-nan",
         operators: &["Clip"],
         condition: "an element is NaN",
@@ -1027,6 +1038,16 @@ pub(super) const RULES: &[Rule] = &[
         applies: |node| uneven_parts(node, false),
     },
     Rule {
+        name: "split-of-empty-text",
+        operators: &["StringSplit"],
+        condition: "delimiter is given, and an element is empty",
+        results: ["returns no part", "fails", "returns an empty part"],
+        applies: |node| {
+            let delimiter = node.attributes.text("delimiter").ok()??;
+            (!delimiter.is_empty()).then_some(When::Data)
+        },
+    },
+    Rule {
         name: "squeeze-of-no-axes",
         operators: &["Squeeze"],
         condition: "axes is given, and has no elements",
@@ -1153,5 +1174,16 @@ pub(super) const RULES: &[Rule] = &[
             "takes all NaN as one element",
         ],
         applies: |node| node.nan(0),
+    },
+    Rule {
+        name: "unpool-into-a-given-shape",
+        operators: &["MaxUnpool"],
+        condition: "output_shape is given",
+        results: [
+            "counts indices in the given shape",
+            "fails",
+            "counts indices in the shape of the attributes",
+        ],
+        applies: |node| node.input(2).map(|_| When::Always),
     },
 ];

@@ -170,6 +170,23 @@ fn false_steps_are_refused_whatever_the_first_line_says() {
     }
 }
 
+/// A line of a call that names no law proves nothing, and is refused where it is.
+#[test]
+fn steps_without_a_law_are_refused() {
+    let mut sketch = Sketch::of("x: float32[n]; a = Neg(x); b = Relu(a); y = Neg(b)");
+    sketch.0.output("y");
+    let model = sketch.model();
+    let steps = certificate(&model, &model).unwrap();
+    for call in 0..3 {
+        let step =
+            format!("{{\"call\":{call},\"laws\":[],\"operator\":\"Neg\",\"arguments\":[],\"gives\":[]}}");
+        let (head, others) = steps.split_once('\n').unwrap();
+        let error = verify(&model, &model, &format!("{head}\n{step}\n{others}"), &noting()).unwrap_err();
+        assert_eq!(error.location().position, Some(Position::Line(2, 1)), "{error}");
+        assert!(error.to_string().contains("laws whose conditions hold"), "{error}");
+    }
+}
+
 #[test]
 fn certificates_are_of_one_choice_of_sizes() {
     let model = Model::open("../../examples/heads.onnx").unwrap();

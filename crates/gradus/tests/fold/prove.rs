@@ -286,6 +286,29 @@ fn contradictions_of_several_expressions_prove_nothing() {
     assert!(proof.vacuous.is_some(), "{:?} {:?}", proof.conditions, proof.assumptions);
 }
 
+/// A caller may leave out an input that has a default, of text too: models whose defaults differ are
+/// not the same, and a bit is a difference.
+#[test]
+fn models_of_other_defaults_are_not_proved() {
+    let text = |text: &str| Tensor::from_text(gradus::Shape::new([]).unwrap(), vec![text.into()]).unwrap();
+    let float = |value: f32| Tensor::scalar(value);
+    let model = |dtype: &str, default: Tensor| {
+        let mut sketch = Sketch::of(&format!("x: {dtype}[]")).constant("x", default);
+        sketch = sketch.text("y = Identity(x)");
+        sketch.0.output("y");
+        sketch.model()
+    };
+    for (dtype, [first, second], same) in [
+        ("string", [text("a"), text("a")], true),
+        ("string", [text("a"), text("b")], false),
+        ("float32", [float(f32::NAN), float(f32::NAN)], true),
+        ("float32", [float(0.0), float(-0.0)], false),
+    ] {
+        let proved = model(dtype, first).prove(&model(dtype, second), &ProveOptions::default()).unwrap();
+        assert_eq!(matches!(proved.verdict, Verdict::Equivalent), same, "{dtype}");
+    }
+}
+
 /// Sizes that no input of both models has prove nothing.
 #[test]
 fn models_without_a_common_input_are_not_equivalent() {

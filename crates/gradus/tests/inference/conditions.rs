@@ -63,6 +63,48 @@ fn sizes_that_runs_need_are_in_every_formula() {
     }
 }
 
+/// A declared shape that no node shows is a condition, and nothing where nodes show the shape, or
+/// that there are several ranks.
+#[test]
+fn declared_shapes_that_are_taken_are_conditions() {
+    let branch = |text: &str| Sketch::nested().text(text).graph();
+    let branches = || {
+        let then = branch("t = Identity(x); return t: float32[]");
+        vec![
+            ("then_branch", then),
+            ("else_branch", branch("e = ReduceSum(x, keepdims=0); return e: float32[]")),
+        ]
+    };
+    let body = |declared: &str| {
+        let body = Sketch::nested().text("i: int64[]; go: bool[]; v: float32[]; on = Identity(go)");
+        let body = body.text("return on: bool[]").with("If", &["c"], &["next"], branches());
+        vec![("body", body.text(declared).graph())]
+    };
+    let given = || Sketch::of("x: float32[n]; s: int64[k]; c: bool[]; most: int64[]; go = true");
+    let repeat = |inputs: &[&str], declared: &str| given().with("Loop", inputs, &["y"], body(declared));
+    for (sketch, declared, wanted, y) in [
+        (given().text("y = Reshape(x, s)"), "2, 3", &["shape is [2, 3]"][..], "float32[2, 3]"),
+        (given().text("y = Reshape(x, s)"), "rows, 3", &["shape is [?, 3]"], "float32[rows, 3]"),
+        // The branches have other ranks: what the model says of both is not so.
+        (given().with("If", &["c"], &["y"], branches()), "", &[], "float32[...]"),
+        (given().with("If", &["c"], &["r"], branches()).text("y = Neg(r)"), "3", &[], "float32[...]"),
+        (repeat(&["most", "go", "x"], "return next: float32[]"), "4", &[], "float32[...]"),
+        (given().text("y = NonZero(x)"), "1, 7", &[], "int64[1, NonZero]"),
+    ] {
+        let model = sketch.text(&format!("return y: float32[{declared}]")).model();
+        let inference = model.infer(&InferOptions::default()).unwrap();
+        let stated = inference.conditions().iter().filter(|of| of.why == Why::Declared);
+        let mut texts: Vec<_> = stated.map(|of| &*of.text).collect();
+        texts.sort_by_key(|text| text.len());
+        let found = inference.describe(inference.fact(model.value("y").unwrap()));
+        assert_eq!((&texts[..], &*found), (wanted, y));
+        let mut options = InferOptions::default();
+        options.ignore_declared = true;
+        let without = model.infer(&options).unwrap();
+        assert!(without.conditions().iter().all(|of| of.why != Why::Declared));
+    }
+}
+
 /// Sizes that data decide have the name that an output declares, unless an exporter made it up or
 /// another size has it.
 #[test]

@@ -290,6 +290,8 @@ fn limits_of_texts_are_those_of_nodes() {
     let pad = |mode: &'static str, inputs| wrong("Pad", inputs).text("mode", mode);
     let stft = |len: &'static [Input]| wrong("STFT", len);
     let transposed = || wrong("ConvTranspose", &[Data(&[1, 1, 4]), Data(&[1, 1, 3])]).ints("strides", &[2]);
+    let einsum = |inputs| wrong("Einsum", inputs).text("equation", "...i,...i->...");
+    let grid = |inputs| wrong("AffineGrid", inputs);
     let conv = || wrong("Conv", &[Data(&[1, 1, 4]), Data(&[1, 1, 3])]);
     let pool = || wrong("MaxPool", &[Data(&[1, 1, 4])]).ints("kernel_shape", &[2]);
     let lists =
@@ -321,6 +323,13 @@ fn limits_of_texts_are_those_of_nodes() {
             conv().text("auto_pad", "VALID").ints("pads", &[1, 0]),
         ],
         [conv().ints("pads", &[1, 0]), conv().ints("pads", &[-1, 0])],
+        // Every ellipsis stands for the same number of axes; OpenVINO's broadcast.
+        [einsum(&[Data(&[2, 1, 3]), Data(&[1, 4, 3])]), einsum(&[Data(&[2, 4, 3]), Data(&[4, 3])])],
+        [
+            openvino("Einsum", 7, &[Data(&[4, 3]), Data(&[2, 4, 3])]).text("equation", "...i,...i->..."),
+            openvino("Einsum", 7, &[Data(&[4, 3]), Data(&[2, 4, 5])]).text("equation", "...i,...i->..."),
+        ],
+        [grid(&[Data(&[1, 2, 3]), Numbers(&[1, 1, 4, 5])]), grid(&[Data(&[1, 1, 2]), Numbers(&[1, 1, 4])])],
         [
             pool().text("auto_pad", "VALID").ints("pads", &[1, 0]),
             pool().text("auto_pad", "VALID").ints("pads", &[1]),

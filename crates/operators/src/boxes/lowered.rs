@@ -37,7 +37,8 @@ fn by_class(l: &mut Lowering<'_>, column: Term, dims: LoweredValue) -> Result<Lo
     l.apply("Expand", &[column, dims], &[])
 }
 
-/// The chosen boxes, their scores and their number.
+/// The chosen boxes, their scores and their number. OpenVINO's text keeps scores that are equal to
+/// the threshold; its programs leave these out, as ONNX Runtime does.
 fn suppressed(l: &mut Lowering<'_>, numbers: &[LoweredValue], overlap: Overlap) -> Result<Vec<LoweredValue>> {
     let scores = l.input(1)?;
     let scores = l.cast(scores, DType::F64)?;

@@ -36,10 +36,16 @@ pub fn grid_sample(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::shaped(all)])
 }
 
+/// Returns an error unless a list of sizes is that of a batch of images or volumes.
+pub fn sizes_of_grid(len: usize) -> gradus_core::Result<()> {
+    if matches!(len, 4 | 5) { Ok(()) } else { Err(errors::count("elements of the size", len, "4 or 5")) }
+}
+
 /// Shape of `AffineGrid`: batch, spatial axes, and a coordinate for each of them.
 pub fn affine_grid(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let rank = cx.needed_len(1)?;
+    sizes_of_grid(rank)?;
     let Some(size) = cx.integers(1) else {
-        let rank = cx.needed_len(1)?;
         let dims = cx.any_dims("the size is not known before the run", rank);
         return Ok(vec![Fact::shaped(dims)]);
     };

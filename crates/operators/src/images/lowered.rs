@@ -16,6 +16,7 @@ use crate::conversion::to_openvino::say;
 use crate::conversion::writer::NewValue;
 use crate::errors;
 use crate::graphs::{compute_type, like, number, widened};
+use crate::images::infer::sizes_of_grid;
 use crate::images::sampling::{Interpolation, Outside, manner};
 use crate::images::to_openvino::by_weights;
 use crate::indices::axes as axes_of;
@@ -42,7 +43,9 @@ pub fn upsample(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 
 /// Points of an image or a volume, between -1 and 1, turned by the matrices of the batch.
 pub fn affine_grid(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let axes = l.len_of(1)?.saturating_sub(2);
+    let len = l.len_of(1)?;
+    sizes_of_grid(len)?;
+    let axes = len - 2;
     let (theta, size, corners) = (widened(l, 0)?, l.input(1)?, l.attributes.flag("align_corners", false)?);
     let (one, two, dtype) = (number(l, 1.0)?, number(l, 2.0)?, compute_type(l)?);
     let (from, most, first) = (l.list(&[2])?, l.list(&[i64::MAX])?, l.list(&[0])?);

@@ -355,6 +355,7 @@ fn contracted<T: Ring>(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) ->
     let operands = (0..cx.inputs.len()).map(|input| cx.tensor(input)).collect::<Result<Vec<_>>>()?;
     let ranks: Vec<_> = operands.iter().map(|operand| operand.shape().rank()).collect();
     let equation = Equation::new(required("equation", attributes.text("equation")?)?, &ranks)?;
+    let equation = equation.of_equal_ellipses()?;
     let mut sizes = HashMap::new();
     for (names, operand) in equation.terms.iter().zip(&operands) {
         for (&name, &size) in names.iter().zip(operand.shape().dims()) {

@@ -10,6 +10,7 @@
 use std::collections::HashMap;
 
 use gradus_core::DType;
+use gradus_core::graph::Standard;
 
 use crate::attributes::required;
 use crate::dim::Dim;
@@ -149,7 +150,10 @@ pub fn packed(cx: &mut InferContext<'_, '_>) -> InferResult {
 pub fn einsum(cx: &mut InferContext<'_, '_>) -> InferResult {
     let all = (0..cx.count()).map(|input| cx.dims(input)).collect::<Result<Vec<_>, _>>()?;
     let ranks: Vec<_> = all.iter().map(|dims| dims.len()).collect();
-    let equation = Equation::new(required("equation", cx.attributes.text("equation")?)?, &ranks)?;
+    let mut equation = Equation::new(required("equation", cx.attributes.text("equation")?)?, &ranks)?;
+    if cx.row.is_some_and(|row| row.standard == Standard::Onnx) {
+        equation = equation.of_equal_ellipses()?;
+    }
     let mut sizes: HashMap<char, Dim> = HashMap::new();
     for (names, dims) in equation.terms.iter().zip(&all) {
         for (&name, &dim) in names.iter().zip(&**dims) {

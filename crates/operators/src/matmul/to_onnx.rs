@@ -10,8 +10,8 @@ use crate::conversion::report::cannot;
 use crate::dim::Dim;
 use crate::equation::Equation;
 use crate::lowering::LONGEST;
-use crate::lowering::terms::{f, gathered, ints, of, whole, with};
-use crate::lowering::{LoweredValue, Lowering, int};
+use crate::lowering::terms::{f, gathered, ints, of, unsqueezed, whole, with};
+use crate::lowering::{LoweredValue, Lowering, int, word};
 
 /// Writes `MatMul`, with transposed factors where attributes say so.
 pub fn mat_mul(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
@@ -124,12 +124,26 @@ fn diagonals(
     Ok((named, dims))
 }
 
+/// `Einsum` of operands whose ellipses broadcast, with axes of size 1 where ONNX wants them.
+pub fn einsum(l: &mut Lowering<'_>, mut operands: Vec<LoweredValue>, equation: &str) -> Result<LoweredValue> {
+    if equation.contains("...") {
+        let ranks = (0..operands.len()).map(|input| l.rank_of(input)).collect::<Result<Vec<_>>>()?;
+        for (input, axes) in Equation::new(equation, &ranks)?.padding() {
+            if !axes.is_empty() {
+                let axes: Vec<_> = axes.map(i64_of).collect();
+                operands[input] = unsqueezed(operands[input], &axes).put(l)?;
+            }
+        }
+    }
+    l.apply("Einsum", &operands, &[word("equation", equation)])
+}
+
 /// Writes `Einsum` as products of two operands at a time, for operator sets that lack it.
 pub fn einsum_of_products(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let equation = l.attributes.text("equation")?.unwrap_or_default();
     let operands = l.given()?;
     let ranks = (0..operands.len()).map(|input| l.rank_of(input)).collect::<Result<Vec<_>>>()?;
-    let Equation { terms, result } = Equation::new(equation, &ranks)?;
+    let Equation { terms, result, .. } = Equation::new(equation, &ranks)?;
     // Axes that are repeated are summed after the products: `MatMul` repeats none of those it sums.
     let (mut repeated, mut sizes, mut open) = (Vec::new(), HashMap::new(), false);
     let mut values = Vec::with_capacity(terms.len());

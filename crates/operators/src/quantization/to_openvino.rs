@@ -218,7 +218,8 @@ pub fn dynamic_quantize(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>
     cx.rounding(caveats::FUNCTION);
     cx.edges(caveats::CAST);
     let (x, axes) = (cx.input(0)?, cx.all_axes(cx.rank(0)?));
-    let (zero, steps) = (cx.number(0.0, DType::F32)?, cx.number(255.0, DType::F32)?);
+    let [zero, one, steps] = [0.0, 1.0, 255.0].map(|number| cx.number(number, DType::F32));
+    let (zero, one, steps) = (zero?, one?, steps?);
     let mut ends = [zero; 2];
     for (end, [reduce, with_zero]) in
         ends.iter_mut().zip([["ReduceMin", "Minimum"], ["ReduceMax", "Maximum"]])
@@ -228,6 +229,9 @@ pub fn dynamic_quantize(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>
     }
     let [low, high] = ends;
     let width = cx.put("Subtract", &[high, low], &[numpy()])?;
+    // All elements are 0.
+    let none = cx.put("Equal", &[width, zero], &[numpy()])?;
+    let width = cx.put("Select", &[none, one, width], &[numpy()])?;
     let scale = quotient(cx, width, steps)?;
     let below = cx.put("Subtract", &[zero, low], &[numpy()])?;
     let shift = quotient(cx, below, scale)?;

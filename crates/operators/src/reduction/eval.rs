@@ -61,8 +61,8 @@ fn reduced(operator: &str, adding: Adding<'_>, dtype: DType, numbers: &[Number])
             let wrapped = |x: i128| i128::from(i64::from_number(Number::Int(x)));
             let all = numbers.iter().map(int);
             Ok(Number::Int(match operator {
-                "ReduceProd" => all.fold(1, |product, x| wrapped(product * x)),
-                "ReduceSumSquare" => all.fold(0, |sum, x| wrapped(sum + wrapped(x * x))),
+                "ReduceProd" => all.fold(1, |product, x| wrapped(product.wrapping_mul(x))),
+                "ReduceSumSquare" => all.fold(0, |sum, x| wrapped(sum + wrapped(x.wrapping_mul(x)))),
                 "ReduceL1" => all.fold(0, |sum, x| sum + x.abs()),
                 "ReduceMean" => all.sum::<i128>() / i128::from(i64_of(numbers.len())),
                 _ => all.sum(),
@@ -437,7 +437,7 @@ pub fn cum_sum(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<
     let groups = groups(cx, dims, &[axis])?;
     let (exclusive, reverse) = (attributes.flag("exclusive", false)?, attributes.flag("reverse", false)?);
     let multiply = cx.operator == "CumProd";
-    let result = dispatch!(data.dtype(), [I32, I64, U32, U64, F16, BF16, F32, F64] => all(data, &groups, exclusive, reverse, multiply, &cx.limits()),
-        dtype => Err(errors::dtype(dtype, "int32, int64, uint32, uint64 or a float type")));
+    let result = dispatch!(data.dtype(), [I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64] => all(data, &groups, exclusive, reverse, multiply, &cx.limits()),
+        dtype => Err(errors::dtype(dtype, "integers of 8 bits or more, or a float type")));
     one(result?)
 }

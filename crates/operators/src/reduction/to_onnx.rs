@@ -8,7 +8,8 @@ use crate::conversion::caveats;
 use crate::conversion::report::cannot;
 use crate::indices::axis as axis_of;
 use crate::lowering::terms::{Term, cast, of, summed, unsqueezed};
-use crate::lowering::{LoweredValue, Lowering, flag, int, word};
+use crate::lowering::{LoweredValue, Lowering, flag, int};
+use crate::matmul;
 use crate::words;
 
 /// The axes of a reduction: no axes are none.
@@ -131,13 +132,16 @@ pub fn reduce_l2(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     reduce(l, "ReduceL2")
 }
 
-/// Writes `CumSum`.
+/// Writes `CumSum`, in int64 where ONNX lacks the type: sums wrap around all the same.
 pub fn cum_sum(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     l.rounding_of_floats(caveats::ORDER);
-    let (x, axis) = (l.input(0)?, l.whole_scalar(1)?);
+    let (x, axis, dtype) = (l.input(0)?, l.whole_scalar(1)?, l.dtype_of(0)?);
+    let within = if dtype.is_integer() && dtype.bits() < 32 { DType::I64 } else { dtype };
+    let x = l.in_type(x, dtype, within)?;
     let exclusive = flag("exclusive", l.attributes.flag("exclusive", false)?);
     let reverse = flag("reverse", l.attributes.flag("reverse", false)?);
-    Ok(vec![l.apply("CumSum", &[x, axis], &[exclusive, reverse])?])
+    let sums = l.apply("CumSum", &[x, axis], &[exclusive, reverse])?;
+    Ok(vec![l.in_type(sums, within, dtype)?])
 }
 
 /// Writes `Einsum` with its equation.
@@ -145,7 +149,7 @@ pub fn einsum(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     l.rounding_of_floats(caveats::ORDER);
     let operands = l.given()?;
     let equation = l.attributes.text("equation")?.unwrap_or_default().to_owned();
-    Ok(vec![l.apply("Einsum", &operands, &[word("equation", &equation)])?])
+    Ok(vec![matmul::to_onnx::einsum(l, operands, &equation)?])
 }
 
 /// Number of bounds before each value.

@@ -118,7 +118,7 @@ pub(super) const NETWORKS: &[Row] = rows![
         .infer(quantization::infer::dynamic_quantize_linear)
         .computes(quantization::eval::dynamic_quantize)
         .converts(
-            "ReduceMin, ReduceMax, Divide, Round, Clamp, Convert",
+            "ReduceMin, ReduceMax, Select, Divide, Round, Clamp, Convert",
             "rounding",
             quantization::to_openvino::dynamic_quantize,
         ),

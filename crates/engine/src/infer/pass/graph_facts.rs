@@ -125,6 +125,8 @@ pub struct GraphFacts<'m> {
     pub facts: Vec<Fact>,
     /// By value: whether its elements depend on what inputs hold, and not only on their shapes.
     pub depends: Vec<bool>,
+    /// By value: whether nodes leave its rank open, as branches and iterations of other ranks do.
+    pub several: Vec<bool>,
     /// By value: why nothing or little is known of it.
     pub reasons: HashMap<usize, Arc<str>>,
     pub parameters: Parameters<'m>,

@@ -407,6 +407,26 @@ fn exponents_keep_their_value() {
     assert_eq!(operators(&converted), ["Convert", "Power"]);
 }
 
+/// Values at which formulas of integers and codes leave their range.
+#[test]
+fn sums_wrap_and_codes_of_zeros_have_a_scale() {
+    let squares = |x: Tensor, want: Tensor| {
+        let one = One::of(Onnx, "ReduceSumSquare", 18).inputs(&[x]).attribute("keepdims", Content::Int(0));
+        let (model, given) = one.model();
+        assert!(difference(&want, &tensors(&model, &given)[0], true).is_none());
+    };
+    squares(Tensor::vector(&[u64::MAX, 3]), Tensor::scalar(10u64));
+    squares(Tensor::vector(&[i64::MIN, 3]), Tensor::scalar(9i64));
+    let sums = |x: Tensor| One::of(OpenVino, "CumSum", 3).inputs(&[x]).constants(&[Tensor::scalar(0i64)]);
+    gives("int8", sums(Tensor::vector(&[100i8, 100])), &[Tensor::vector(&[100i8, -56])]);
+    gives("uint16", sums(Tensor::vector(&[65535u16, 2])), &[Tensor::vector(&[65535u16, 1])]);
+    gives("int32", sums(Tensor::vector(&[1i32, 2])), &[Tensor::vector(&[1i32, 3])]);
+    let zeros =
+        One::of(Onnx, "DynamicQuantizeLinear", 11).inputs(&[Tensor::vector(&[0f32, -0.0])]).outputs(3);
+    let codes = [Tensor::vector(&[0u8, 0]), Tensor::scalar(1f32 / 255.0), Tensor::scalar(0u8)];
+    gives("zeros", zeros, &codes);
+}
+
 #[test]
 fn composite_reductions_along_no_axes_are_of_each_element() {
     let x = Tensor::vector(&[-2f32, 3.0]);

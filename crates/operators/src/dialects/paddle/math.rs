@@ -20,6 +20,7 @@ use crate::dialects::paddle::layout::inputs;
 use crate::errors;
 use crate::lowering::terms::{Term, cast, f, of, pick, with};
 use crate::lowering::{LoweredValue, Lowering, axis, int, not_known};
+use crate::matmul;
 use crate::operation::Operation;
 
 /// A function of one element, under ONNX's name; absolute values and exponentials of complex
@@ -253,9 +254,8 @@ pub fn dot(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 /// operands.
 pub fn einsum(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let operands = inputs(l)?;
-    let equation = required("equation", l.attributes.text("equation")?)?;
-    let equation = ("equation", Content::Bytes(equation.to_owned().into()));
-    let mut outputs = vec![l.apply("Einsum", &operands, &[equation])?];
+    let equation = required("equation", l.attributes.text("equation")?)?.to_owned();
+    let mut outputs = vec![matmul::to_onnx::einsum(l, operands.clone(), &equation)?];
     if l.outputs() > 1 {
         outputs.extend(vec![constant_like(l, 0.0)?; operands.len()]);
         outputs.extend(operands);
