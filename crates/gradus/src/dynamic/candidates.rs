@@ -10,6 +10,7 @@ use gradus_core::{DType, Number, Tensor};
 use super::fits::{RatedExpression, fits};
 use super::formula::{Formula, few_integers};
 use super::reshape::targets;
+use super::rows;
 use super::search::FormulaSearch;
 use super::sources::constant;
 use super::table;
@@ -271,7 +272,13 @@ impl FormulaSearch<'_, '_> {
                 axes.iter().map(|(axis, own)| (*axis, own[at.min(own.len() - 1)].1.clone())).collect();
             table::patterns(all, &open)
         });
-        tables.map(|table| made(1, Formula::Table(table))).take(MAX_CANDIDATES).collect()
+        let mut found: Vec<_> =
+            tables.map(|table| made(1, Formula::Table(table))).take(MAX_CANDIDATES).collect();
+        // A step that is as long as a row may be that length.
+        let is_counted = |of: &Candidate| matches!(&of.formula, Formula::Table(table) if matches!(table.pattern, table::Pattern::Counted { .. }));
+        let divided = found.iter().any(is_counted) && !found.iter().all(is_counted);
+        found.iter_mut().for_each(|of| of.divided = divided);
+        found
     }
 
     /// Formulas for the constants that a condition of a node may come from, the nearest first.
@@ -470,6 +477,14 @@ impl FormulaSearch<'_, '_> {
                     };
                     found.extend(table::patterns(&all, &open).into_iter().map(made));
                 }
+            }
+        }
+        for name in &self.ground.open {
+            let at = (node, input);
+            if let Some(formula) =
+                rows::row_table(self.ground, self.sources, (&self.changes, &*view), at, name)
+            {
+                found.push(Candidate { node, input, formula, tier: 0, divided: false });
             }
         }
     }

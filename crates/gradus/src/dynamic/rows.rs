@@ -29,8 +29,6 @@ pub(super) fn stacked(
     (changes, view): (TriedFormulas, ChangedModel),
     limits: Limits,
 ) -> Result<(TriedFormulas, ChangedModel, Vec<String>)> {
-    let mut ones: Vec<_> = ground.sizes.iter().filter(|(_, size)| **size == 1).map(|(name, _)| &**name).collect();
-    ones.sort_unstable();
     if !is_run(ground.model) {
         let bytes = constant_bytes(ground.model);
         let text = format!("not run: its constants have {bytes} bytes, more than {MAX_RUN}");
@@ -38,8 +36,15 @@ pub(super) fn stacked(
     }
     let mut found = (changes, view);
     let mut checks = Vec::new();
-    for name in ones {
-        let tables = row_tables(ground, sources, (&found.0, &found.1), name);
+    for name in ones(ground) {
+        let mut tables = Vec::new();
+        for &node in ground.model.graph().order() {
+            let inputs = 0..ground.model.graph().nodes()[node].inputs.len();
+            tables.extend(inputs.filter_map(|input| {
+                let table = row_table(ground, sources, (&found.0, &found.1), (node, input), name)?;
+                Some(((node, input), table))
+            }));
+        }
         let alone = tables.iter().map(std::slice::from_ref);
         let mut options = std::iter::once(&tables[..]).chain(alone.filter(|_| tables.len() > 1));
         let mut compared = compare(ground, (&found.0, &found.1), name, limits)?;
@@ -63,6 +68,31 @@ pub(super) fn stacked(
     Ok((found.0, found.1, checks))
 }
 
+/// The symbols that are 1 in the first source.
+fn ones<'g>(ground: &'g Ground<'_>) -> Vec<&'g str> {
+    let mut ones: Vec<_> =
+        ground.sizes.iter().filter(|(_, size)| **size == 1).map(|(name, _)| &**name).collect();
+    ones.sort_unstable();
+    ones
+}
+
+/// Returns true unless a run on stacked inputs shows that a model is wrong.
+///
+/// # Errors
+/// [`Kind::Limit`] if the limits end it.
+pub(super) fn may_be(
+    ground: &Ground<'_>,
+    changed: (&TriedFormulas, &ChangedModel),
+    limits: Limits,
+) -> Result<bool> {
+    for name in ones(ground) {
+        if is_run(ground.model) && compare(ground, changed, name, limits)? == Some(false) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
 fn constant_bytes(model: &Model) -> u128 {
     let constants = model.graph().constants().iter().map(|(_, constant)| constant.byte_len());
     constants.fold(0, u128::saturating_add)
@@ -83,38 +113,31 @@ fn compare(
     verify::stacks(&dynamic, &view.inference, ground.model, name, limits)
 }
 
-/// Tables of zeros that may be indices of rows, with a step of 1 for each row.
-fn row_tables(
+/// A table of zeros that may be indices of rows, with a step for each row.
+pub(super) fn row_table(
     ground: &Ground<'_>,
     sources: &Sources<'_>,
     (changes, view): (&TriedFormulas, &ChangedModel),
+    (index, input): (usize, usize),
     name: &str,
-) -> Vec<((usize, usize), Formula)> {
+) -> Option<Formula> {
     if sources.sizes.iter().any(|sizes| sizes.get(name) != Some(&1)) {
-        return Vec::new();
+        return None;
     }
-    let mut found = Vec::new();
-    for &index in ground.model.graph().order() {
-        let Some(node) = view.node(index).cloned() else { continue };
-        for input in 0..node.inputs.len() {
-            let Some(all) = sources.constants(index, input) else { continue };
-            let (base, mut axes, mut steps) = match changes.get(&(index, input)) {
-                None => (all[0].clone(), Vec::new(), Vec::new()),
-                Some(Formula::Table(Table { axes, pattern: Pattern::Affine { base, steps } })) => {
-                    (base.clone(), axes.clone(), steps.clone())
-                }
-                Some(_) => continue,
-            };
-            let is_row = |axis: &usize| base.shape().dims()[*axis] == 1 && axes.iter().all(|(open, _)| open != axis);
-            let Some(axis) = (0..base.shape().rank()).find(is_row) else { continue };
-            let Some(step) = row_step(ground, view, (&node, index, input), &base, name) else { continue };
-            axes.push((axis, name.into()));
-            steps.push(Some(step));
-            let pattern = Pattern::Affine { base, steps };
-            found.push(((index, input), Formula::Table(Table { axes, pattern })));
+    let all = sources.constants(index, input)?;
+    let (base, mut axes, mut steps) = match changes.get(&(index, input)) {
+        None => (all[0].clone(), Vec::new(), Vec::new()),
+        Some(Formula::Table(Table { axes, pattern: Pattern::Affine { base, steps } })) => {
+            (base.clone(), axes.clone(), steps.clone())
         }
-    }
-    found
+        Some(_) => return None,
+    };
+    let is_row = |axis: &usize| base.shape().dims()[*axis] == 1 && axes.iter().all(|(open, _)| open != axis);
+    let axis = (0..base.shape().rank()).find(is_row)?;
+    let node = view.node(index)?;
+    steps.push(Some(row_step(ground, view, (node, index, input), &base, name)?));
+    axes.push((axis, name.into()));
+    Some(Formula::Table(Table { axes, pattern: Pattern::Affine { base, steps } }))
 }
 
 /// The step of a table from a row to the next: 1 for indices of rows that are 0.
@@ -128,26 +151,26 @@ fn row_step(
     if !base.dtype().is_integer() || base.len() > MAX_INDICES {
         return None;
     }
-    let is_open = |axis: usize| {
-        let dims = view.dims(index, 0);
-        let text = dims.and_then(|dims| view.text(ground, *dims.get(axis)?));
-        text.is_some_and(|text| &*text == name)
+    // The number of elements that a row has along an axis of the data.
+    let of_row = |axis: usize| {
+        let dims = view.dims(index, 0)?;
+        let text = view.text(ground, *dims.get(axis)?)?;
+        if &*text == name { Some(1) } else { text.strip_suffix(&format!("*{name}"))?.parse::<i64>().ok() }
     };
     let row = operators::row_of(Standard::Onnx, node).filter(|row| row.domain.is_empty())?;
-    // The elements of an index tuple follow one another.
-    let (count, is_index): (usize, Box<dyn Fn(usize) -> bool>) = match (row.name, input) {
-        ("Gather", 1) => (1, Box::new(|_| is_open(0))),
-        ("GatherND", 1) => (*base.shape().dims().last()?, Box::new(is_open)),
-        _ if row.operation.is_some() && base.len() == 1 => (1, Box::new(|_| true)),
-        _ => return None,
-    };
     let numbers = base.to_i64().ok()?;
-    let counts = |(at, number): (usize, &i64)| is_index(at % count.max(1)) && *number == 0;
-    let steps: Vec<bool> = numbers.iter().enumerate().map(counts).collect();
-    if !steps.contains(&true) {
+    // The elements of an index tuple follow one another.
+    let step = |(at, number): (usize, &i64)| match (row.name, input) {
+        ("Gather", 1) => of_row(0).filter(|step| (0..*step).contains(number)),
+        ("GatherND", 1) => {
+            of_row(at % base.shape().dims().last()?).filter(|step| (0..*step).contains(number))
+        }
+        _ => (row.operation.is_some() && numbers.len() == 1 && *number == 0).then_some(1),
+    };
+    let steps: Vec<i64> = numbers.iter().enumerate().map(|of| step(of).unwrap_or(0)).collect();
+    if steps.iter().all(|step| *step == 0) {
         return None;
     }
     let steps = steps.into_iter().map(|step| Number::Int(step.into()));
     Tensor::from_numbers(base.dtype(), base.shape().clone(), steps, Rules::IEEE).ok()
 }
-
