@@ -183,13 +183,14 @@ def test_modules_of_pytorch_are_exported_and_compared(torch, net, dynamo):
     ):
         made = gradus.torch.export(net, (x,), dynamic_shapes=sizes, dynamo=dynamo)
         assert made.report.check and made.report.check.runs == 1, sizes
-        (said,) = made.report.conditions
+        (said,) = (of for of in made.report.conditions if "64" in of.text)
         assert said.text.startswith(f"{word} must be at most 64"), sizes
         if dynamo:
             assert said.source[0].endswith("test_exports.py")
             assert said.text.endswith("return self.e(x) + self.p(places)")
     for sizes in (None, {"x": None}):
-        assert not gradus.torch.export(net, (x,), dynamic_shapes=sizes, dynamo=dynamo).report.conditions
+        (said,) = gradus.torch.export(net, (x,), dynamic_shapes=sizes, dynamo=dynamo).report.conditions
+        assert 'elements of "x"' in said.text
     with pytest.raises(gradus.errors.UsageError, match="type of args is Tensor, expected a tuple of tensors"):
         gradus.torch.export(net, x, dynamo=dynamo)
 
@@ -199,7 +200,7 @@ def test_sizes_belong_to_arguments_in_containers(torch):
     class Nested(torch.nn.Module):
         def forward(self, d, tensors, *, scale=None, flag=True):
             y = d["a"][:, None] + d["b"].sum() + tensors[0].sum() * tensors[1][0]
-            return {"y": y if scale is None else y * scale, "z": (y.sum(-1), y.argmax(-1)), "flag": None}
+            return {"y": y if scale is None else y * scale, "z": (y.sum(-1), y > 0), "flag": None}
 
     a, b = torch.ones(3), torch.ones(4)
     sizes = {
@@ -212,7 +213,7 @@ def test_sizes_belong_to_arguments_in_containers(torch):
     for order in (sizes, tuple(sizes.values())):
         made = gradus.torch.export(Nested(), ({"b": b, "a": a},), given, dynamic_shapes=order)
         assert made.report.check and not made.report.conditions
-        assert [str(of) for of in made.inputs.values()][0] == "float32[m]" or len(made.inputs) == 5
+        assert len(made.inputs) == 5
     program = torch.onnx.export(Nested(), ({"b": b, "a": a},), kwargs=given, dynamic_shapes=sizes, verbose=False)
     assert not gradus.torch.exported(program, dynamic_shapes=sizes).report.conditions
 
