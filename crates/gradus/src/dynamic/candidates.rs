@@ -153,11 +153,18 @@ impl FormulaSearch<'_, '_> {
         if shapes.first().zip(now.as_ref()).is_some_and(|(first, now)| first[..] == now[..]) {
             return None;
         }
-        let candidates = shapes.iter().zip(0..).filter_map(|(shape, place)| {
-            let list = self.target(view, &data, shape, allow_zero)?;
+        let Some(first) = shapes.first().cloned() else { return Some(Proposal::default()) };
+        // A square image does not tell its height from its width.
+        let (twins, others): (Vec<_>, Vec<_>) =
+            shapes.into_iter().skip(1).partition(|shape| are_exchanged(&first, shape, &wanted[0]));
+        let alike = 0..if twins.is_empty() { 0 } else { twins.len() + 1 };
+        let shapes = [first].into_iter().chain(twins).chain(others);
+        let candidates = shapes.zip(0..).filter_map(|(shape, place)| {
+            let list = self.target(view, &data, &shape, allow_zero)?;
             let formula = Formula::Sizes(list, false, DType::I64);
-            let tier = if found.divided { 0 } else { place };
-            Some(Candidate { node, input: 1, formula, tier, divided: found.divided })
+            let divided = found.divided || alike.contains(&usize::from(place));
+            let tier = if divided { 0 } else { place };
+            Some(Candidate { node, input: 1, formula, tier, divided })
         });
         let candidates: Vec<_> = candidates.collect();
         Some(Proposal { candidates, required: None })
@@ -488,6 +495,19 @@ impl FormulaSearch<'_, '_> {
             }
         }
     }
+}
+
+/// Returns true if two shapes differ in the order of open sizes that are no 1.
+fn are_exchanged(a: &[Dim], b: &[Dim], wanted: &[i64]) -> bool {
+    let is_same = |axis: &usize| {
+        a[*axis] == b[*axis]
+            || (a[*axis].known().is_none()
+                && b[*axis].known().is_none()
+                && wanted[*axis] > 1
+                && a.contains(&b[*axis])
+                && b.contains(&a[*axis]))
+    };
+    a != b && (0..a.len()).all(|axis| is_same(&axis))
 }
 
 /// Returns true if a text has no symbols but those of a size.

@@ -322,6 +322,11 @@ impl<'m> FormulaNodes<'m> {
                 let (rows, columns) = (self.line(rows, *row, *rank)?, self.line(columns, *column, *rank)?);
                 let last = self.plus(rows, above + 1);
                 let inside = self.node("Less", &[&columns, &last], Vec::new());
+                if within.dtype() == DType::Bool {
+                    // No runtime need choose between truth values: they are the comparison.
+                    let is_inside = within.bytes().is_some_and(|bytes| bytes[0] != 0);
+                    return Ok(if is_inside { inside } else { self.node("Not", &[&inside], Vec::new()) });
+                }
                 let [within, beyond] = [within, beyond].map(|one| self.constant(one));
                 Ok(self.node("Where", &[&inside, &within, &beyond], Vec::new()))
             }

@@ -167,6 +167,22 @@ fn indices_of_rows_are_counted() {
 }
 
 #[test]
+fn a_square_image_does_not_tell_height_from_width() {
+    let flat = |h: usize, w: usize| {
+        let text = format!(
+            "x: float32[1, 3, {h}, {w}]; f = [1, 3, {n}]; a = Reshape(x, f); t = [1, 3, {h}, {w}]; \
+             y = Reshape(a, t); return y: float32[1, 3, {h}, {w}]",
+            n = h * w
+        );
+        Sketch::of(&text).model()
+    };
+    let error = flat(8, 8).dynamic(&options("x=n,3,h,w", &[])).unwrap_err().to_string();
+    assert!(error.contains("may be [0, 3, "), "{error}");
+    assert!(flat(8, 8).generalize(&[&flat(8, 12)], &options("x=1,3,h,w", &[])).is_ok());
+    assert!(flat(8, 12).dynamic(&options("x=n,3,h,w", &[])).is_ok());
+}
+
+#[test]
 fn exports_of_a_batch_of_one_have_no_expand() {
     let one = "x: int64[1, 3]; k = [5, 6, 7]; y = Add(x, k); return y: int64[1, 3]";
     let two =
