@@ -42,7 +42,7 @@ fn multiplied<T: Term>(
         out.iter_mut().zip(sums).for_each(|(out, sum)| *out = sum.to_bits());
     };
     let products = [Product { a: &a, b, exact }];
-    multiply::<T, _>(&products, of, &mut out, options, || Ok(()), store).unwrap();
+    multiply::<T, _>(&products, of, &mut out, options, || Ok(()), store).expect("nothing stops it");
     out
 }
 

@@ -13,7 +13,9 @@ ir = pytest.importorskip("onnx_ir")
 TRACE = '''File "/src/train.py", line 90, in <module>
     main()
 File "/src/net.py", line 12, in forward
-    return self.p(positions) + x'''
+    return self.p(positions) + x
+File "/env/lib/python3.13/site-packages/torch/nn/modules/sparse.py", line 189, in forward
+    return F.embedding('''
 
 TABLE = np.arange(64 * 8, dtype=np.float32).reshape(64, 8)
 
@@ -132,9 +134,27 @@ def test_objects_are_runtimes():
         model.check_in("onnxruntime")
 
 
-def test_modules_of_pytorch_are_exported_and_compared():
-    torch = pytest.importorskip("torch")
+def test_sizes_that_the_exporter_made_one_are_told():
+    x, y = (value(name, ir.DataType.FLOAT, ["n", 4]) for name in ("x", "y"))
+    total = value("z", ir.DataType.FLOAT, ["n", 4])
+    nodes = [ir.node("Add", [x, y], outputs=[total])]
+    model = ir.Model(ir.Graph([x, y], [total], nodes=nodes, opset_imports={"": 18}, name="sum"), ir_version=10)
+    said = [of.text for of in gradus.torch.exported(model, dynamic_shapes=({0: "n"}, {0: "m"})).report.conditions]
+    assert said == ['m must be n: the exporter made axis 0 of input "y" as long as axis 0 of input "x"']
+    assert not gradus.torch.exported(model, dynamic_shapes=({0: "n"}, {0: "n"})).report.conditions
 
+
+# PyTorch warns of its older exporter, and of modules in training mode.
+of_torch = pytest.mark.filterwarnings("ignore")
+
+
+@pytest.fixture
+def torch():
+    return pytest.importorskip("torch")
+
+
+@pytest.fixture
+def net(torch):
     class Net(torch.nn.Module):
         def __init__(self):
             super().__init__()
@@ -145,10 +165,86 @@ def test_modules_of_pytorch_are_exported_and_compared():
             places = torch.arange(seq).unsqueeze(0).expand(batch, seq)
             return self.e(x) + self.p(places)
 
+    return Net().eval()
+
+
+@of_torch
+@pytest.mark.parametrize("dynamo", [True, False])
+def test_modules_of_pytorch_are_exported_and_compared(torch, net, dynamo):
     x = torch.zeros(2, 5, dtype=torch.int64)
-    sizes = {"x": {0: "batch", 1: "seq"}}
-    made = gradus.torch.export(Net().eval(), (x,), dynamic_shapes=sizes)
-    assert made.report.check and made.report.check.runs == 1
-    (said,) = (of for of in made.report.conditions if "64" in of.text)
-    assert said.text.startswith("seq must be at most 64") and said.source[0].endswith("test_exports.py")
-    assert said.text.endswith("return self.e(x) + self.p(places)")
+    d = torch.export.Dim
+    for sizes, word in (
+        ({"x": {0: "batch", 1: "seq"}}, "seq"),
+        ({"x": ("batch", "seq")}, "seq"),
+        (({0: d("batch"), 1: d("seq", max=64)},), "seq"),
+        ([{0: d.DYNAMIC, 1: d.AUTO}], "x.shape[1]"),
+        ({"x": {0: d.STATIC, 1: d.DYNAMIC}}, "x.shape[1]"),
+        (({0: None, 1: "seq"},), "seq"),
+    ):
+        made = gradus.torch.export(net, (x,), dynamic_shapes=sizes, dynamo=dynamo)
+        assert made.report.check and made.report.check.runs == 1, sizes
+        (said,) = (of for of in made.report.conditions if "64" in of.text)
+        assert said.text.startswith(f"{word} must be at most 64"), sizes
+        if dynamo:
+            assert said.source[0].endswith("test_exports.py")
+            assert said.text.endswith("return self.e(x) + self.p(places)")
+    for sizes in (None, {"x": None}):
+        (said,) = gradus.torch.export(net, (x,), dynamic_shapes=sizes, dynamo=dynamo).report.conditions
+        assert 'elements of "x"' in said.text
+    with pytest.raises(gradus.errors.UsageError, match="type of args is Tensor, expected a tuple of tensors"):
+        gradus.torch.export(net, x, dynamo=dynamo)
+
+
+@of_torch
+def test_sizes_belong_to_arguments_in_containers(torch):
+    class Nested(torch.nn.Module):
+        def forward(self, d, tensors, *, scale=None, flag=True):
+            y = d["a"][:, None] + d["b"].sum() + tensors[0].sum() * tensors[1][0]
+            return {"y": y if scale is None else y * scale, "z": (y.sum(-1), y > 0), "flag": None}
+
+    a, b = torch.ones(3), torch.ones(4)
+    sizes = {
+        "d": {"a": {0: "n"}, "b": {0: torch.export.Dim("m")}},
+        "tensors": [None, ({0: "k"},)],
+        "scale": {0: "k"},
+        "flag": None,
+    }
+    given = {"scale": torch.ones(5), "flag": False, "tensors": [torch.ones(2), (torch.ones(5),)]}
+    for order in (sizes, tuple(sizes.values())):
+        made = gradus.torch.export(Nested(), ({"b": b, "a": a},), given, dynamic_shapes=order)
+        assert made.report.check and not made.report.conditions
+        assert len(made.inputs) == 5
+    program = torch.onnx.export(Nested(), ({"b": b, "a": a},), kwargs=given, dynamic_shapes=sizes, verbose=False)
+    assert not gradus.torch.exported(program, dynamic_shapes=sizes).report.conditions
+
+
+@of_torch
+@pytest.mark.parametrize("dynamo", [True, False])
+def test_arguments_that_nothing_reads_have_sizes(torch, dynamo):
+    class Unused(torch.nn.Module):
+        def forward(self, x, y, z):
+            return x + z
+
+    tensors = tuple(torch.ones(2, 3) for _ in range(3))
+    made = gradus.torch.export(Unused(), tensors, dynamic_shapes=[{0: "n"}, {1: "m"}, {0: "n"}], dynamo=dynamo)
+    assert made.report.check and not made.report.conditions
+
+
+@of_torch
+def test_modules_may_write_into_their_arguments(torch):
+    class InPlace(torch.nn.Module):
+        def forward(self, x, y):
+            x.add_(1)
+            return x * 2, y & (x > 1)
+
+    x = torch.zeros(2, 3)
+    made = gradus.torch.export(InPlace(), (x, x < 1))
+    assert made.report.check and x.sum() == 0
+
+
+@of_torch
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float64"])
+def test_modules_of_other_types_are_compared(torch, dtype):
+    net = torch.nn.Linear(4, 8).to(getattr(torch, dtype))
+    made = gradus.torch.export(net, (torch.ones(3, 4, dtype=getattr(torch, dtype)),), dynamic_shapes=({0: "n"},))
+    assert str(next(iter(made.outputs.values()))) == f"{dtype}[n, 8]" and made.report.check is not None

@@ -11,6 +11,7 @@ use gradus_core::{DType, Number, Tensor};
 use super::fits::{RatedExpression, fits};
 use super::formula::{Formula, few_integers};
 use super::reshape::targets;
+use super::rows;
 use super::search::FormulaSearch;
 use super::sources::constant;
 use super::table;
@@ -153,11 +154,18 @@ impl FormulaSearch<'_, '_> {
         if shapes.first().zip(now.as_ref()).is_some_and(|(first, now)| first[..] == now[..]) {
             return None;
         }
-        let candidates = shapes.iter().zip(0..).filter_map(|(shape, place)| {
-            let list = self.target(view, &data, shape, allow_zero)?;
+        let Some(first) = shapes.first().cloned() else { return Some(Proposal::default()) };
+        // A square image does not tell its height from its width.
+        let (twins, others): (Vec<_>, Vec<_>) =
+            shapes.into_iter().skip(1).partition(|shape| are_exchanged(&first, shape, &wanted[0]));
+        let alike = 0..if twins.is_empty() { 0 } else { twins.len() + 1 };
+        let shapes = [first].into_iter().chain(twins).chain(others);
+        let candidates = shapes.zip(0..).filter_map(|(shape, place)| {
+            let list = self.target(view, &data, &shape, allow_zero)?;
             let formula = Formula::Sizes(list, false, DType::I64);
-            let tier = if found.divided { 0 } else { place };
-            Some(Candidate { node, input: 1, formula, tier, divided: found.divided })
+            let divided = found.divided || alike.contains(&usize::from(place));
+            let tier = if divided { 0 } else { place };
+            Some(Candidate { node, input: 1, formula, tier, divided })
         });
         let candidates: Vec<_> = candidates.collect();
         Some(Proposal { candidates, required: None })
@@ -272,7 +280,15 @@ impl FormulaSearch<'_, '_> {
                 axes.iter().map(|(axis, own)| (*axis, own[at.min(own.len() - 1)].1.clone())).collect();
             table::patterns(all, &open)
         });
-        tables.map(|table| made(1, Formula::Table(table))).take(MAX_CANDIDATES).collect()
+        let mut found: Vec<_> =
+            tables.map(|table| made(1, Formula::Table(table))).take(MAX_CANDIDATES).collect();
+        // A step that is as long as a row may be that length.
+        let is_counted = |of: &Candidate| matches!(&of.formula, Formula::Table(table) if matches!(table.pattern, table::Pattern::Counted { .. }));
+        let divided = found.iter().any(is_counted) && !found.iter().all(is_counted);
+        for of in &mut found {
+            of.divided = divided;
+        }
+        found
     }
 
     /// Formulas for the constants that a condition of a node may come from, the nearest first.
@@ -473,7 +489,28 @@ impl FormulaSearch<'_, '_> {
                 }
             }
         }
+        for name in &self.ground.open {
+            let at = (node, input);
+            if let Some(formula) =
+                rows::row_table(self.ground, self.sources, (&self.changes, &*view), at, name)
+            {
+                found.push(Candidate { node, input, formula, tier: 0, divided: false });
+            }
+        }
     }
+}
+
+/// Returns true if two shapes differ in the order of open sizes that are no 1.
+fn are_exchanged(a: &[Dim], b: &[Dim], wanted: &[i64]) -> bool {
+    let is_same = |axis: &usize| {
+        a[*axis] == b[*axis]
+            || (a[*axis].known().is_none()
+                && b[*axis].known().is_none()
+                && wanted[*axis] > 1
+                && a.contains(&b[*axis])
+                && b.contains(&a[*axis]))
+    };
+    a != b && (0..a.len()).all(|axis| is_same(&axis))
 }
 
 /// Returns true if a text has no symbols but those of a size.

@@ -301,6 +301,20 @@ impl<'m> FormulaNodes<'m> {
                 let shape = self.list(&dims)?;
                 Ok(self.node("Expand", &[&sum, &shape], Vec::new()))
             }
+            Pattern::Counted { rank, first } => {
+                let mut dims = vec![Dim::ONE; *rank];
+                for (axis, size) in &table.axes {
+                    dims[*axis] = self.symbols.parse(size)?;
+                }
+                let too_large =
+                    || Error::new(Kind::Unsupported, "cannot write the size: its product is too large");
+                let count = self.symbols.product(dims.iter().copied()).ok_or_else(too_large)?;
+                let line = self.range(count)?;
+                let line = self.cast(line, first.dtype());
+                let first = self.constant(first);
+                let (sum, shape) = (self.node("Add", &[&line, &first], Vec::new()), self.list(&dims)?);
+                Ok(self.node("Reshape", &[&sum, &shape], Vec::new()))
+            }
             Pattern::Band { rank, above, within, beyond } => {
                 let [(row, rows), (column, columns)] = &table.axes[..] else {
                     return Err(Error::new(Kind::Internal, "a band has two axes"));
@@ -308,6 +322,11 @@ impl<'m> FormulaNodes<'m> {
                 let (rows, columns) = (self.line(rows, *row, *rank)?, self.line(columns, *column, *rank)?);
                 let last = self.plus(rows, above + 1);
                 let inside = self.node("Less", &[&columns, &last], Vec::new());
+                if within.dtype() == DType::Bool {
+                    // No runtime need choose between truth values: they are the comparison.
+                    let is_inside = within.bytes().is_some_and(|bytes| bytes[0] != 0);
+                    return Ok(if is_inside { inside } else { self.node("Not", &[&inside], Vec::new()) });
+                }
                 let [within, beyond] = [within, beyond].map(|one| self.constant(one));
                 Ok(self.node("Where", &[&inside, &within, &beyond], Vec::new()))
             }
@@ -326,15 +345,20 @@ impl<'m> FormulaNodes<'m> {
     /// 0, 1, 2, … along an axis of a tensor of that rank.
     fn line(&mut self, size: &str, axis: usize, rank: usize) -> Result<Arc<str>> {
         let size = self.symbols.parse(size)?;
-        let [zero, one] = [0i64, 1].map(|number| self.constant(&Tensor::scalar(number)));
-        let size = self.scalar(size)?;
-        let line = self.node("Range", &[&zero, &size, &one], Vec::new());
+        let line = self.range(size)?;
         if rank == 1 {
             return Ok(line);
         }
         let shape: Vec<_> = (0..rank).map(|other| if other == axis { -1 } else { 1 }).collect();
         let shape = self.numbers(&shape);
         Ok(self.node("Reshape", &[&line, &shape], Vec::new()))
+    }
+
+    /// The numbers below a size.
+    fn range(&mut self, size: Dim) -> Result<Arc<str>> {
+        let [zero, one] = [0i64, 1].map(|number| self.constant(&Tensor::scalar(number)));
+        let size = self.scalar(size)?;
+        Ok(self.node("Range", &[&zero, &size, &one], Vec::new()))
     }
 }
 

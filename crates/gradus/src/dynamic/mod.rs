@@ -14,6 +14,7 @@
 //! | `candidates.rs`, `fits.rs` | formulas that may take the place of a constant |
 //! | `reshape.rs`, `table.rs` | shapes of a Reshape, and patterns of tables |
 //! | `formula.rs` | the nodes of formulas |
+//! | `rows.rs` | tables of indices of rows, and runs on stacked inputs |
 //! | `verify.rs` | proofs and runs |
 
 mod candidates;
@@ -21,6 +22,7 @@ mod fits;
 mod formula;
 mod left;
 mod reshape;
+mod rows;
 mod search;
 mod solve;
 mod sources;
@@ -33,7 +35,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use gradus_core::graph::{self, DeclaredDim, Standard, Type};
-use gradus_core::sort::SharedSort;
 use gradus_core::text::name_in_message;
 use gradus_core::{Error, Kind, Limits, Result};
 
@@ -178,8 +179,9 @@ impl Model {
         }
         let ground = Ground::new(self, types, axes, sizes[0].clone());
         let sources = Sources::new(models, sizes)?;
-        let (changes, view) = solve(&ground, &sources, &wanted(self, options)?, limits)?;
-        finish(&ground, &sources, (&changes, &view), limits)
+        let found = solve(&ground, &sources, &wanted(self, options)?, limits)?;
+        let (changes, view, runs) = rows::stacked(&ground, &sources, found, limits)?;
+        finish(&ground, &sources, (&changes, &view), runs, limits)
     }
 
     /// The types of the inputs with symbols for open sizes.
@@ -283,14 +285,8 @@ fn wanted(model: &Model, options: &DynamicOptions) -> Result<HashMap<usize, Stri
     Ok(found)
 }
 
-/// The dynamic model, when it is shown to be its sources.
-fn finish(
-    ground: &Ground<'_>,
-    sources: &Sources<'_>,
-    (changes, view): (&TriedFormulas, &ChangedModel),
-    limits: Limits,
-) -> Result<Dynamic> {
-    let model = ground.model;
+/// The model with formulas, whose values have the types that inference finds.
+fn made(ground: &Ground<'_>, (changes, view): (&TriedFormulas, &ChangedModel)) -> Result<graph::Model> {
     let (mut edit, ..) = ground.edit(changes)?;
     let (inference, graph) = (&view.inference, view.model.graph());
     let telling = Telling::new(view.model.source(), inference.symbols(), &InferOptions::default());
@@ -306,9 +302,21 @@ fn finish(
             None => _ = edit.gone.insert(info.name.clone()),
         }
     }
-    let made = model.source().apply(&edit)?;
+    ground.model.source().apply(&edit)
+}
+
+/// The dynamic model, when it is shown to be its sources.
+fn finish(
+    ground: &Ground<'_>,
+    sources: &Sources<'_>,
+    (changes, view): (&TriedFormulas, &ChangedModel),
+    stacked: Vec<String>,
+    limits: Limits,
+) -> Result<Dynamic> {
+    let model = ground.model;
+    let made = made(ground, (changes, view))?;
     let dynamic = model.with_source(made.clone());
-    let checks = checked(&dynamic, (ground, sources, view), limits)?;
+    let checks = checked(&dynamic, (ground, sources), stacked, limits)?;
     let after = dynamic.infer(&InferOptions::default())?;
     let runs = after.conditions().iter().filter(|condition| condition.why == Why::Run);
     let conditions = runs.map(|condition| condition.text.clone()).collect();
@@ -324,13 +332,11 @@ fn finish(
     Ok(Dynamic { model: made, changes, left, conditions, checks })
 }
 
-/// Maximum number of bytes of the constants of a model that is run to compare it.
-const MAX_RUN: u128 = 1 << 30;
-
 /// Compares the dynamic model with its sources, and runs it elsewhere: what was shown.
 fn checked(
     dynamic: &Model,
-    (ground, sources, view): (&Ground<'_>, &Sources<'_>, &ChangedModel),
+    (ground, sources): (&Ground<'_>, &Sources<'_>),
+    stacked: Vec<String>,
     limits: Limits,
 ) -> Result<Vec<String>> {
     let mut checks = Vec::new();
@@ -340,24 +346,9 @@ fn checked(
         let how = verify::same_at_source(dynamic, source, &options)?;
         checks.push(format!("at the sizes of model {}: the same, {how}", number + 1));
     }
-    let mut ones: Vec<_> =
-        ground.sizes.iter().filter(|(_, size)| **size == 1).map(|(name, _)| name).collect();
-    ones.shared_sort();
-    let constants = ground.model.graph().constants().iter().map(|(_, constant)| constant.byte_len());
-    let bytes = constants.fold(0, u128::saturating_add);
-    if bytes > MAX_RUN {
-        checks.push(format!("not run: its constants have {bytes} bytes, more than {MAX_RUN}"));
+    checks.extend(stacked);
+    if !rows::is_run(ground.model) {
         return Ok(checks);
-    }
-    for name in ones {
-        match verify::stacks(dynamic, &view.inference, ground.model, name, limits)? {
-            Some(true) => checks.push(format!("{name} = 3: the same as three runs of model 1")),
-            None => checks.push(format!("{name}: no run was compared")),
-            Some(false) => {
-                let message = format!("with {name} = 3, the dynamic model is not three runs of the model");
-                return Err(Error::new(Kind::Graph, message));
-            }
-        }
     }
     if let Some(text) = verify::runs_elsewhere(dynamic, &ground.sizes, limits)? {
         checks.push(text);

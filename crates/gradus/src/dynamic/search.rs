@@ -204,6 +204,7 @@ impl<'s, 'm> FormulaSearch<'s, 'm> {
                 Some((first, other)) if (other.hard, other.soft) == (tried.hard, tried.soft) => {
                     let other = &candidates[*first];
                     if (other.node, other.input) == place
+                        && other.formula != candidate.formula
                         && (other.tier == candidate.tier || candidate.divided)
                     {
                         tied.push(index);

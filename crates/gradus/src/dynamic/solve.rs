@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use gradus_core::{Error, Kind, Limits, Result};
 
 use super::formula::Formula;
+use super::rows;
 use super::search::{Choice, ChosenFormulas, FormulaSearch, Unresolved};
 use super::sources::Sources;
 use super::view::{ChangedModel, Ground, TriedFormulas};
@@ -32,9 +33,16 @@ pub(super) fn solve(
         let Some(unresolved) = search.unresolved.take() else {
             search.refuse_alike(&mut view)?;
             let FormulaSearch { changes, choices, .. } = search;
-            let left = choices.into_iter().map(|choice| (choice, 0)).chain(open);
-            refuse_ambiguous(ground, sources, (wanted, &forced), left.collect(), limits)?;
-            return Ok((changes, view));
+            let left: Vec<_> =
+                choices.into_iter().map(|choice| (choice, 0)).chain(open.iter().cloned()).collect();
+            let found = (&changes, &view);
+            match decided(ground, sources, (wanted, &forced), (&left, found), limits)? {
+                None => return Ok((changes, view)),
+                Some((place, formula)) => {
+                    forced.insert(place, formula);
+                    continue;
+                }
+            }
         };
         first.get_or_insert_with(|| refused(&search, &unresolved));
         let above = search.above(unresolved.node);
@@ -62,37 +70,47 @@ fn refused(search: &FormulaSearch<'_, '_>, unresolved: &Unresolved) -> Error {
     Error::new(Kind::Graph, message)
 }
 
-/// Refuses choices whose other formulas no node refutes.
-fn refuse_ambiguous(
+/// A choice that a run on stacked inputs makes otherwise; nothing if all stay.
+///
+/// # Errors
+/// [`Kind::Graph`] for a choice whose other formulas neither a node nor a run refutes.
+fn decided(
     ground: &Ground<'_>,
     sources: &Sources<'_>,
     (wanted, forced): (&HashMap<usize, String>, &ChosenFormulas),
-    choices: Vec<(Choice, usize)>,
+    (choices, (changes, view)): (&[(Choice, usize)], (&TriedFormulas, &ChangedModel)),
     limits: Limits,
-) -> Result<()> {
+) -> Result<Option<((usize, usize), Formula)>> {
     for (choice, next) in choices {
         let place = (choice.node, choice.input);
-        let mut fitting: Vec<&Formula> = vec![forced.get(&place).unwrap_or(&choice.formula)];
-        for other in choice.others[..choice.tied].iter().skip(next) {
+        let chosen = forced.get(&place).unwrap_or(&choice.formula);
+        let mut fitting: Vec<&Formula> = Vec::new();
+        for other in choice.others[..choice.tied].iter().skip(*next) {
             let mut forced = forced.clone();
             forced.insert(place, other.clone());
             let mut search = FormulaSearch::new(ground, sources, (wanted, &forced), limits);
-            search.run()?;
-            if search.unresolved.is_none() {
+            let other_view = search.run()?;
+            if search.unresolved.is_none() && rows::may_be(ground, (&search.changes, &other_view), limits)? {
                 fitting.push(other);
             }
         }
-        if fitting.len() > 1 {
-            let search = FormulaSearch::new(ground, sources, (wanted, forced), limits);
-            let texts: Vec<_> = fitting.iter().map(|formula| formula.text()).collect();
-            let message = format!(
-                "input {} of {} may be {}: choose one with --size, or give exports of other sizes",
-                choice.input,
-                search.label(choice.node),
-                texts.join(" or ")
-            );
-            return Err(Error::new(Kind::Graph, message));
+        if fitting.is_empty() {
+            continue;
         }
+        if rows::may_be(ground, (changes, view), limits)? {
+            fitting.insert(0, chosen);
+        } else if let [only] = fitting[..] {
+            return Ok(Some((place, only.clone())));
+        }
+        let search = FormulaSearch::new(ground, sources, (wanted, forced), limits);
+        let texts: Vec<_> = fitting.iter().map(|formula| formula.text()).collect();
+        let message = format!(
+            "input {} of {} may be {}: choose one with --size, or give exports of other sizes",
+            choice.input,
+            search.label(choice.node),
+            texts.join(" or ")
+        );
+        return Err(Error::new(Kind::Graph, message));
     }
-    Ok(())
+    Ok(None)
 }

@@ -121,6 +121,10 @@ fn paired(first: &Graph, second: &Graph) -> Result<Vec<Option<usize>>> {
         if !seen.insert((a, b)) || (constant(first, a).is_some() && constant(second, b).is_some()) {
             continue;
         }
+        if let Some(data) = expanded(second, b).filter(|_| expanded(first, a).is_none()) {
+            open.push((a, data));
+            continue;
+        }
         match (first.value(a).origin, second.value(b).origin) {
             (Origin::Node(own, i), Origin::Node(other, j)) if i == j => {
                 let (own_node, other_node) = (&first.nodes()[own], &second.nodes()[other]);
@@ -148,6 +152,13 @@ fn paired(first: &Graph, second: &Graph) -> Result<Vec<Option<usize>>> {
         }
     }
     Ok(nodes)
+}
+
+/// The input of an Expand, which exporters leave out where it changes no size: of a batch of 1.
+fn expanded(graph: &Graph, id: ValueId) -> Option<ValueId> {
+    let Origin::Node(node, _) = graph.value(id).origin else { return None };
+    let node = &graph.nodes()[node];
+    if &*node.operator.name == "Expand" { node.inputs.first().copied().flatten() } else { None }
 }
 
 /// The error that two values are not computed in the same way.

@@ -3,6 +3,7 @@
 //! | pattern | elements | nodes |
 //! |---|---|---|
 //! | affine | a base and a step for each axis; without a step it repeats | `Range`, `Mul`, `Add`, `Expand` |
+//! | counted | the number of the element in row-major order, from a first one on | `Range`, `Reshape` |
 //! | band | one number up to a diagonal, another beyond it | `Range`, `Less`, `Where` |
 //! | prefix | the first elements of the longest table | `Slice` |
 
@@ -25,6 +26,8 @@ pub(super) enum Pattern {
     /// The base has one element along open axes, and so has the step of each of these axes; an axis
     /// without steps repeats the base.
     Affine { base: Tensor, steps: Vec<Option<Tensor>> },
+    /// The first element, and the number of each in row-major order added to it.
+    Counted { rank: usize, first: Tensor },
     /// One element up to the diagonal that is `above` columns right of the main one, another
     /// beyond it.
     Band { rank: usize, above: i64, within: Tensor, beyond: Tensor },
@@ -39,6 +42,7 @@ impl Table {
         let how = match &self.pattern {
             Pattern::Affine { steps, .. } if steps.iter().all(Option::is_none) => "one slice, repeated",
             Pattern::Affine { .. } => "equal steps",
+            Pattern::Counted { .. } => "counted in row-major order",
             Pattern::Band { .. } => "two numbers, parted by a diagonal",
             Pattern::Prefix(_) => "the first elements of the longest table",
         };
@@ -65,8 +69,13 @@ pub(super) fn patterns(tables: &[Tensor], axes: &[(usize, Arc<str>)]) -> Vec<Tab
     if !tables.iter().all(alike) {
         return Vec::new();
     }
-    let found = [affine(tables, &open), band(tables, &open), prefix(tables)];
-    found.into_iter().flatten().map(|pattern| Table { axes: axes.to_vec(), pattern }).collect()
+    let mut found: Vec<_> =
+        [affine(tables, &open), counted(tables, &open), band(tables, &open)].into_iter().flatten().collect();
+    // The same elements, where another pattern has them, and no size is too long for that.
+    if found.is_empty() {
+        found.extend(prefix(tables));
+    }
+    found.into_iter().map(|pattern| Table { axes: axes.to_vec(), pattern }).collect()
 }
 
 /// The elements as numbers, where doubles hold them exactly.
@@ -156,6 +165,22 @@ fn affine(tables: &[Tensor], open: &[usize]) -> Option<Pattern> {
     Some(Pattern::Affine { base, steps })
 }
 
+fn counted(tables: &[Tensor], open: &[usize]) -> Option<Pattern> {
+    let table = tables.first()?;
+    let (first, dims) = (*numbers(table)?.first()?, table.shape().dims());
+    let is_counted = |table: &Tensor| {
+        let all = numbers(table)?;
+        Some(all.iter().enumerate().all(|(place, number)| *number == first + as_float(place)))
+    };
+    let whole = (0..dims.len()).all(|axis| dims[axis] == 1 || open.contains(&axis));
+    let counts = open.len() > 1 && matches!(table.dtype(), DType::I64 | DType::I32);
+    if !whole || !counts || tables.iter().any(|table| is_counted(table) != Some(true)) {
+        return None;
+    }
+    let first = table.picked(Shape::new([]).ok()?, &[0], &gradus_core::Limits::default()).ok()?;
+    Some(Pattern::Counted { rank: dims.len(), first })
+}
+
 fn band(tables: &[Tensor], open: &[usize]) -> Option<Pattern> {
     let &[row, column] = open else { return None };
     let mut found: Option<(i64, f64, f64)> = None;
@@ -231,6 +256,7 @@ mod tests {
                 let step = |of: &Option<Tensor>| of.as_ref().map_or(0, |of| of.to_i64().unwrap()[0]);
                 format!("affine {:?}", steps.iter().map(step).collect::<Vec<_>>())
             }
+            Pattern::Counted { .. } => "counted".to_owned(),
             Pattern::Band { above, .. } => format!("band {above}"),
             Pattern::Prefix(whole) => format!("prefix of {}", whole.len()),
         };
@@ -245,8 +271,13 @@ mod tests {
         assert_eq!(found(&[line(4)], &[1]), ["affine [1]"]);
         assert_eq!(found(&[table(&[2, 3], |_| 7)], &[0, 1]), ["affine [0, 0]"]);
         assert_eq!(found(&[table(&[2, 3], |at| i64::try_from(at[1] * 5).unwrap())], &[0]), ["affine [0]"]);
+        let rows = |rows: usize, len: usize| {
+            table(&[rows, 1, len], |at| i64::try_from(at[0] * len + at[2]).unwrap())
+        };
+        assert_eq!(found(&[rows(1, 7), rows(2, 11)], &[0, 2]), ["affine [11, 1]", "counted"]);
+        assert_eq!(found(&[rows(2, 7), rows(2, 11)], &[0, 2]), ["counted"]);
         assert_eq!(found(&[band(4)], &[0, 1]), ["band 0"]);
-        assert_eq!(found(&[band(4), band(6)], &[0, 1]), ["band 0", "prefix of 36"]);
+        assert_eq!(found(&[band(4), band(6)], &[0, 1]), ["band 0"]);
         assert_eq!(found(&[odd(4)], &[0]), [""; 0]);
         assert_eq!(found(&[odd(4), odd(6)], &[0]), ["prefix of 12"]);
         assert_eq!(found(&[odd(4), line(6)], &[0]), [""; 0]);

@@ -73,12 +73,15 @@ fn free_bytes(_: &Path) -> Option<u128> {
     None
 }
 
+/// The name of a file now, and the one that it will have.
+type Names = (PathBuf, PathBuf);
+
 /// Files that are written in private folders first, and renamed together at the end.
 #[derive(Debug, Default)]
 pub struct NewFiles {
     folders: Vec<PrivateFolder>,
     /// Complete files, and the names that they will have.
-    written: Vec<(PathBuf, PathBuf)>,
+    written: Vec<Names>,
     names: HashSet<PathBuf>,
 }
 
@@ -114,7 +117,7 @@ impl NewFiles {
     }
 
     /// Opens a file to write to, and returns its name now and later if it gets another one.
-    fn begin(&mut self, path: &Path, bytes: u128) -> Result<(BufWriter<File>, Option<(PathBuf, PathBuf)>)> {
+    fn begin(&mut self, path: &Path, bytes: u128) -> Result<(BufWriter<File>, Option<Names>)> {
         let fail = |error| cannot_write(path, error);
         let Some(name) = replaced(path).map_err(fail)? else {
             // `/dev/stdout` may be a file that has something already.
@@ -143,7 +146,7 @@ impl NewFiles {
     }
 
     /// Writes what waits to be written to a file.
-    fn end(&mut self, out: BufWriter<File>, names: Option<(PathBuf, PathBuf)>) -> io::Result<()> {
+    fn end(&mut self, out: BufWriter<File>, names: Option<Names>) -> io::Result<()> {
         let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
         if let Some(names) = names {
             if syncs() {

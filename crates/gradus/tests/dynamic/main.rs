@@ -147,6 +147,62 @@ fn two_exports_decide_what_one_leaves_open() {
     assert!(error.to_string().contains("they differ in more than constants"), "{error}");
 }
 
+#[test]
+fn indices_of_rows_are_counted() {
+    let row = Tensor::from_vec(Shape::new([1, 2, 2]).unwrap(), vec![0i64, 1, 0, 2]).unwrap();
+    let first = "x: int64[1, 3]; r = [0]; g = Gather(x, r, axis=0); y = Add(x, g); return y: int64[1, 3]";
+    let only = "x: int64[1, 3]; r = [0]; y = Gather(x, r, axis=0); return y: int64[1, 3]";
+    let pairs = "x: int64[1, 3]; g = GatherND(x, i); y = Concat(x, g, axis=1); return y: int64[1, 5]";
+    let flat = "x: int64[1, 3]; r = [0]; w = [3]; f = Reshape(x, m); m = [-1]; q = Mul(r, w); \
+                g = Gather(f, q, axis=0); u = [1]; c = Unsqueeze(g, u); y = Add(x, c); return y: int64[1, 3]";
+    for text in [first, only, pairs, flat] {
+        let model = Sketch::new().constant("i", row.clone()).text(text).model();
+        let made = model.dynamic(&options("x=n,3", &[])).unwrap();
+        assert!(formulas(&made).contains(&"equal steps, axis 0 of n"), "{text}: {:?}", made.changes);
+        assert!(made.checks.iter().any(|check| check == "n = 3: the same as three runs of model 1"));
+    }
+}
+
+#[test]
+fn a_square_image_does_not_tell_height_from_width() {
+    let flat = |h: usize, w: usize| {
+        let text = format!(
+            "x: float32[1, 3, {h}, {w}]; f = [1, 3, {n}]; a = Reshape(x, f); t = [1, 3, {h}, {w}]; \
+             y = Reshape(a, t); return y: float32[1, 3, {h}, {w}]",
+            n = h * w
+        );
+        Sketch::of(&text).model()
+    };
+    let error = flat(8, 8).dynamic(&options("x=n,3,h,w", &[])).unwrap_err().to_string();
+    assert!(error.contains("may be [0, 3, "), "{error}");
+    assert!(flat(8, 8).generalize(&[&flat(8, 12)], &options("x=1,3,h,w", &[])).is_ok());
+    assert!(flat(8, 12).dynamic(&options("x=n,3,h,w", &[])).is_ok());
+}
+
+#[test]
+fn exports_of_a_batch_of_one_have_no_expand() {
+    let one = "x: int64[1, 3]; k = [5, 6, 7]; y = Add(x, k); return y: int64[1, 3]";
+    let two =
+        "x: int64[2, 3]; k = [5, 6, 7]; t = [2, 3]; e = Expand(k, t); y = Add(x, e); return y: int64[2, 3]";
+    let [one, two] = [one, two].map(|text| Sketch::of(text).model());
+    let made = one.generalize(&[&two], &DynamicOptions::default()).unwrap();
+    assert!(made.conditions.is_empty(), "{:?}", made.conditions);
+}
+
+#[test]
+fn tables_that_follow_from_their_index_are_no_longest_table() {
+    let taken = |numbers: &str, s: usize| {
+        let text = format!(
+            "x: int64[1, {s}]; w = [9, 7, 8, 3, 5, 4]; k = [{numbers}]; g = Gather(w, k); y = Add(x, g); \
+             return y: int64[1, {s}]"
+        );
+        Sketch::of(&text).model()
+    };
+    let made = taken("0, 1", 2).generalize(&[&taken("0, 1, 2, 3", 4)], &DynamicOptions::default()).unwrap();
+    assert_eq!(formulas(&made), ["equal steps, axis 0 of size0"]);
+    assert_eq!(made.conditions, ["size0 <= 6"]);
+}
+
 /// Networks that torch exported at two sizes, by `bench/dynamic.py`'s script.
 #[test]
 fn exports_of_torch_are_those_of_other_sizes() {

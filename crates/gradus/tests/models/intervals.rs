@@ -95,10 +95,12 @@ fn intervals_hold_functions_of_quotients() {
     }
 }
 
+/// The real that a quotient becomes; nothing where there is none.
+type Exact<'a> = &'a dyn Fn(&Real) -> Option<Real>;
+
 #[test]
 fn intervals_hold_operations() {
     let third = |x: f32| real(f64::from(x)) / real(3.0);
-    type Exact<'a> = &'a dyn Fn(&Real) -> Option<Real>;
     let cases: [(&str, f64, Exact<'_>); 9] = [
         ("u = Mul(t, three); y = Floor(u)", 2.1, &|t| Some(Real::from((t * real(3.0)).floor()))),
         ("u = Mul(t, three); y = Round(u)", 1e-12, &|t| {

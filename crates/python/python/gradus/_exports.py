@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import io
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from . import _models, _native
+from ._arguments import Arguments, dynamic_axes, named_axes
 from ._check import RuntimeReport
 from ._dlpack import to_dlpack
 from ._inference import Condition, TensorType
@@ -77,65 +79,33 @@ class ExportedModel(_models.Model):
         self.report: ExportReport = report
 
 
-def _leaves(spec: Any) -> Iterator[Any]:
-    """The specifications of inputs in a container of them, in their order: `None`, or the sizes of axes."""
-    for each in spec.values() if isinstance(spec, Mapping) else spec:
-        if each is None or _is_shape(each):
-            yield each
-        else:
-            yield from _leaves(each)
-
-
-def _is_shape(spec: Any) -> bool:
-    if isinstance(spec, Mapping):
-        return all(isinstance(axis, int) for axis in spec)
-    return not any(isinstance(size, Mapping | list | tuple) for size in spec)
-
-
-def _named_axes(inputs: Iterable[str], dynamic_shapes: Any) -> dict[tuple[str, int], str]:
-    """The names that `dynamic_shapes` gives to axes of inputs."""
-    names = list(inputs)
-    if dynamic_shapes is None:
-        return {}
-    if isinstance(dynamic_shapes, Mapping) and set(dynamic_shapes) <= set(names):
-        shapes = dict(dynamic_shapes)
-    else:
-        leaves = list(_leaves(dynamic_shapes))
-        if len(leaves) != len(names):
-            raise UsageError.mismatch("the number of inputs in dynamic_shapes", len(leaves), len(names))
-        shapes = dict(zip(names, leaves, strict=True))
-    named = {}
-    for name, shape in shapes.items():
-        sizes = shape.items() if isinstance(shape, Mapping) else enumerate(shape or ())
-        for axis, size in sizes:
-            # A size of PyTorch is a class with a name; DYNAMIC, AUTO and STATIC are hints, and have
-            # none.
-            word = size if isinstance(size, str) else getattr(size, "__name__", None)
-            if word:
-                named[name, axis] = word
-    return named
-
-
 _MUST = {"<=": "must be at most", ">=": "must be at least", "==": "must be", "!=": "must not be"}
 
 
 class _Words:
     """Conditions in the words of `dynamic_shapes`."""
 
-    def __init__(self, inputs: Mapping[str, Any], dynamic_shapes: Any, sources: Sources) -> None:
+    def __init__(self, inputs: Mapping[str, Any], named: Mapping[tuple[str, int], str], sources: Sources) -> None:
         self._sources = sources
-        self._words: dict[str, str] = {}
         self.fixed: list[ExportedCondition] = []
-        named = _named_axes(inputs, dynamic_shapes)
-        for name, of in inputs.items():
-            for axis, size in enumerate((of.shape if isinstance(of, TensorType) else None) or ()):
-                word, symbol = named.get((name, axis)), str(size)
-                if isinstance(size, int):
-                    if word is not None:
-                        text = f'{word} must be {size}: the exporter fixed axis {axis} of input "{name}"'
-                        self.fixed.append(ExportedCondition(text, None, None))
-                elif symbol.isidentifier():
-                    self._words[symbol] = word or self._words.get(symbol, f"{name}.shape[{axis}]")
+        shapes = {name: of.shape or () for name, of in inputs.items() if isinstance(of, TensorType)}
+        first: dict[str, tuple[str, str]] = {}
+        for (name, axis), word in named.items():
+            size, place = shapes[name][axis], f'axis {axis} of input "{name}"'
+            if isinstance(size, int):
+                self._fix(word, size, f"the exporter fixed {place}")
+            elif str(size).isidentifier():
+                other, there = first.setdefault(str(size), (word, place))
+                if other != word:
+                    self._fix(word, other, f"the exporter made {place} as long as {there}")
+        self._words = {symbol: word for symbol, (word, _) in first.items()}
+        for name, shape in shapes.items():
+            for axis, size in enumerate(shape):
+                if str(size).isidentifier():
+                    self._words.setdefault(str(size), f"{name}.shape[{axis}]")
+
+    def _fix(self, word: str, size: Any, why: str) -> None:
+        self.fixed.append(ExportedCondition(f"{word} must be {size}: {why}", None, None))
 
     def sentence(self, condition: Condition) -> ExportedCondition:
         text = re.sub(r"(?<![\w\"])[A-Za-z_]\w*(?!\w|\()", lambda it: self._words.get(it[0], it[0]), condition.text)
@@ -156,29 +126,18 @@ class _Module:
 
     reads_file = False
 
-    def __init__(self, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], model: _models.Model) -> None:
+    def __init__(self, module: Any, arguments: Arguments, model: _models.Model) -> None:
         self._torch: Any = importlib.import_module("torch")
-        self._tree: Any = importlib.import_module("torch.utils._pytree")
-        self._module = module
-        self._leaves, self._form = self._tree.tree_flatten((args, kwargs))
-        self._places = [i for i, leaf in enumerate(self._leaves) if hasattr(leaf, "__dlpack__")]
+        self._module, self._arguments = module, arguments
         self._inputs, self._outputs = list(model.inputs), list(model.outputs)
-        if len(self._places) != len(self._inputs):
-            raise UsageError.mismatch("the number of tensors among the arguments", len(self._places), len(self._inputs))
-
-    def given(self) -> dict[str, Any]:
-        """The tensors of the export, by the inputs of the model."""
-        return {name: self._leaves[i].detach().cpu() for name, i in zip(self._inputs, self._places, strict=True)}
 
     def run(self, model: Any, inputs: dict[str, Any], values: list[str]) -> list[Any]:
-        leaves = list(self._leaves)
-        for name, i in zip(self._inputs, self._places, strict=True):
-            leaves[i] = self._torch.from_dlpack(to_dlpack(inputs[name])).to(leaves[i].device)
-        args, kwargs = self._tree.tree_unflatten(leaves, self._form)
+        tensors = [self._torch.from_dlpack(to_dlpack(inputs[name])) for name in self._inputs]
         with self._torch.no_grad():
-            found = self._tree.tree_leaves(self._module(*args, **kwargs))
-        tensors = [leaf.detach().cpu().contiguous() for leaf in found if hasattr(leaf, "__dlpack__")]
-        shown = dict(zip(self._outputs, tensors, strict=True))
+            found = self._arguments.call(self._module, tensors)
+        if len(found) != len(self._outputs):
+            raise UsageError.mismatch("the number of tensors that the module returns", len(found), len(self._outputs))
+        shown = {name: leaf.detach().cpu().contiguous() for name, leaf in zip(self._outputs, found, strict=True)}
         return [shown.get(name) for name in values]
 
 
@@ -215,28 +174,34 @@ def exported(program: Any, *, dynamic_shapes: Any = None, fold: bool = True, mod
         >>> made.report.conditions[0].text.split(":")[0]
         'x0.shape[1] must be at most 64 if x0.shape[0] >= 1'
     """
+    made = getattr(program, "exported_program", None)
+    arguments = None
+    if made is not None or module is not None:
+        arguments = Arguments(args, kwargs or {}, module, made)
     opened = program if isinstance(program, _models.Model) else _models.load(program)
-    words = _Words(opened.inputs, dynamic_shapes, Sources(program))
+    if arguments is not None:
+        arguments.keep(list(opened.inputs))
+    words = _Words(opened.inputs, named_axes(list(opened.inputs), dynamic_shapes, arguments), Sources(program))
     runs = [of for of in opened.infer().conditions if of.why != "declared"]
     conditions = words.fixed + [words.sentence(of) for of in runs]
     folded = opened.fold() if fold else None
     model = folded or opened
     check = None
-    if module is not None:
-        runtime = _Module(module, tuple(args), dict(kwargs or {}), model)
-        check = model.check_in(runtime, values=runtime.given(), runs=1)
+    if module is not None and arguments is not None:
+        values = arguments.values(list(model.inputs))
+        check = model.check_in(_Module(module, arguments, model), values=values, runs=1)
     report = ExportReport(conditions, model.lint(), folded.report if folded else None, check)
     return ExportedModel(model._native, report)
 
 
-def export(module: Any, args: Any = (), kwargs: Mapping[str, Any] | None = None, *, dynamic_shapes: Any = None, fold: bool = True, check: bool = True, **options: Any) -> ExportedModel:
+def export(module: Any, args: Any = (), kwargs: Mapping[str, Any] | None = None, *, dynamic_shapes: Any = None, fold: bool = True, check: bool = True, dynamo: bool = True, **options: Any) -> ExportedModel:
     """Exports a module of PyTorch, and tells for which sizes the model runs.
 
     `torch.onnx.export` makes the model, in memory; `gradus.torch.exported`
     does the rest.
 
     Args:
-        module: a `torch.nn.Module`.
+        module: a `torch.nn.Module`, or a program of `torch.export`.
         args: its arguments: a tuple of tensors.
         kwargs: its keyword arguments.
         dynamic_shapes: the sizes that may vary, as of `torch.onnx.export`:
@@ -244,6 +209,8 @@ def export(module: Any, args: Any = (), kwargs: Mapping[str, Any] | None = None,
         fold: fold the model, and declare the types of all values.
         check: run the module and the model on the arguments, and compare
             outputs.
+        dynamo: use the exporter of `torch.export`, which records lines of
+            sources; without it, that of TorchScript.
         **options: further arguments of `torch.onnx.export`.
 
     Returns:
@@ -261,6 +228,19 @@ def export(module: Any, args: Any = (), kwargs: Mapping[str, Any] | None = None,
         <Model (x) -> (y), 4 nodes>
     """
     torch: Any = importlib.import_module("torch")
-    program = torch.onnx.export(module, tuple(args), kwargs=dict(kwargs or {}), dynamic_shapes=dynamic_shapes, dynamo=True, **options)
-    compared = module if check else None
-    return exported(program, dynamic_shapes=dynamic_shapes, fold=fold, module=compared, args=args, kwargs=kwargs)
+    if not isinstance(args, tuple | list):
+        raise UsageError.mismatch("the type of args", type(args).__name__, "a tuple of tensors")
+    given = {"kwargs": dict(kwargs or {}), "dynamo": dynamo, **options}
+    if dynamo:
+        program = torch.onnx.export(module, tuple(args), dynamic_shapes=dynamic_shapes, **given)
+    else:
+        arguments = Arguments(args, kwargs or {}, module)
+        names = given.setdefault("input_names", arguments.names())
+        if dynamic_shapes is not None:
+            given["dynamic_axes"] = dynamic_axes(names, dynamic_shapes, arguments)
+        file = io.BytesIO()
+        torch.onnx.export(module, tuple(args), file, **given)
+        program = file.getvalue()
+    # A program of `torch.export` is called by the module that it makes.
+    compared = module.module() if check and isinstance(module, torch.export.ExportedProgram) else module
+    return exported(program, dynamic_shapes=dynamic_shapes, fold=fold, module=compared if check else None, args=args, kwargs=kwargs)

@@ -64,16 +64,20 @@ class Sources:
 
     _FRAME = re.compile(r'File "(?P<file>[^"\n]+)", line (?P<line>\d+)[^\n]*(?:\n[ \t]*(?!File )(?P<code>[^\n]+))?')
 
+    #: Files of PyTorch itself, which modules call.
+    _OWN = re.compile(r"[/\\](?:site|dist)-packages[/\\]torch[/\\]")
+
     def __init__(self, source: Any) -> None:
         model = ir_of(source)
         nodes = (node for graph in model.graphs() for node in graph) if is_ir(source) else ()
         self._traces = {node.name: node.metadata_props.get("pkg.torch.onnx.stack_trace", "") for node in nodes}
 
     def find(self, place: str) -> tuple[str, int, str | None] | None:
-        """The file, the line and its text, of the innermost node of a place that has one."""
+        """The file, the line and its text, of the innermost node of a place that has one: the innermost call outside
+        PyTorch."""
         for name in reversed(re.findall(r'node "([^"]*)"', place)):
             frames = list(self._FRAME.finditer(self._traces.get(name, "")))
             if frames:
-                last = frames[-1]
+                last = next((frame for frame in reversed(frames) if not self._OWN.search(frame["file"])), frames[-1])
                 return last["file"], int(last["line"]), last["code"]
         return None
