@@ -220,7 +220,8 @@ impl Contract {
                     let list = if of_sizes { &mut contract.conditions } else { &mut contract.of_elements };
                     list.push(of);
                 }
-            } else {
+            } else if why != Why::Declared {
+                // A run does not check what is declared, and goes on without it.
                 let unchecked = Unchecked { text, place };
                 if !contract.unchecked.contains(&unchecked) {
                     contract.unchecked.push(unchecked);

@@ -373,6 +373,7 @@ fn larger(a: Margin, b: Margin) -> Margin {
     each_of(a, b, f64::max)
 }
 
+/// Both errors of each element as one.
 pub(super) fn each_of(a: Margin, b: Margin, both: impl Fn(f64, f64) -> f64) -> Margin {
     match (a, b) {
         (Margin::None, margin) | (margin, Margin::None) => margin,
