@@ -123,6 +123,8 @@ fn rules_are_listed() {
 ...
 unique-of-nan: onnxruntime takes elements next to NaN as equal to it; openvino takes every NaN as another element; onnx takes all NaN as one element
   an element is NaN: Unique
+unpool-into-a-given-shape: onnxruntime counts indices in the given shape; openvino fails; onnx counts indices in the shape of the attributes
+  output_shape is given: MaxUnpool
 division-rounded-down: onnxruntime rounds down; openvino rounds toward zero; onnx rounds down
   a quotient of integers is below zero, and no integer: Divide
 fake-quantization-to-equal-bounds: onnxruntime returns the bound; openvino returns other numbers; onnx returns the bound

@@ -55,8 +55,10 @@ impl Program {
     ///
     /// ```
     /// let model = gradus::Model::open("examples/positions.onnx")?;
-    /// let tokens = gradus::Tensor::from_vec::<i64>([1, 3].into(), vec![101, 2023, 102])?;
-    /// let found = model.compile(&["phase"], &Default::default())?.run_with_intervals([("tokens", tokens)])?;
+    /// let shape = gradus::Shape::new([1, 3])?;
+    /// let tokens = gradus::Tensor::from_vec::<i64>(shape, vec![101, 2023, 102])?;
+    /// let program = model.compile(&["phase"], &Default::default())?;
+    /// let found = program.run_with_intervals([("tokens", tokens)])?;
     /// let interval = found.intervals[0].as_ref().expect("sums and quotients have bounds");
     /// assert_eq!(interval.low.elements::<f64>()?[0], 0.0);
     /// # Ok::<(), gradus::Error>(())
@@ -82,8 +84,8 @@ impl Program {
 }
 
 impl Interval {
-    /// The widths that half of the intervals and all of them have at most; infinite where an element
-    /// may be any number, and 0 without elements.
+    /// The widths that half of the intervals and all of them have at most; infinite where an
+    /// element may be any number, and 0 without elements.
     pub fn widths(&self) -> (f64, f64) {
         let mut widths: Vec<f64> = self.ends().map(|(low, high)| high - low).collect();
         widths.retain(|width| !width.is_nan());
@@ -398,7 +400,8 @@ impl Step<'_> {
         }
     }
 
-    /// The largest changes at the ends of the errors; integers are known if they are the same there.
+    /// The largest changes at the ends of the errors; integers are known if they are the same
+    /// there.
     fn at_ends(judged: &Judged<'_>, row: &Row) -> Result<Vec<Margin>> {
         let ends = judged.ends()?;
         let is_truth = |value: &Value| value.dtype() == Some(DType::Bool) && row.role == Role::Cast;
@@ -415,8 +418,8 @@ impl Step<'_> {
         Ok(margins)
     }
 
-    /// As at the ends, where elements of an input are apart from zero by their errors: those that are
-    /// not have results without bounds.
+    /// As at the ends, where elements of an input are apart from zero by their errors: those that
+    /// are not have results without bounds.
     fn apart_from_zero(
         &self,
         judged: &Judged<'_>,

@@ -16,7 +16,9 @@ Sizes: TypeAlias = tuple[
 
 
 class Interval(NamedTuple):
-    """Two arrays between which the real numbers of a value lie: what `gradus.Model.intervals` finds.
+    """Two arrays between which the real numbers of a value lie.
+
+    `gradus.Model.intervals` finds them.
 
     Attributes:
         low: the smallest numbers that the elements may be, in float64.
