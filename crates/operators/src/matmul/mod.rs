@@ -5,6 +5,8 @@ pub mod eigen;
 #[cfg(any(feature = "run", feature = "convert", feature = "paddle"))]
 pub mod elimination;
 #[cfg(any(feature = "run", feature = "convert", feature = "paddle"))]
+pub mod ellipses;
+#[cfg(any(feature = "run", feature = "convert", feature = "paddle"))]
 pub mod eval;
 pub mod infer;
 #[cfg(feature = "convert")]

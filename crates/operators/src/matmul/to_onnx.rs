@@ -10,8 +10,8 @@ use crate::conversion::report::cannot;
 use crate::dim::Dim;
 use crate::equation::Equation;
 use crate::lowering::LONGEST;
-use crate::lowering::terms::{f, gathered, ints, of, unsqueezed, whole, with};
-use crate::lowering::{LoweredValue, Lowering, int, word};
+use crate::lowering::terms::{f, gathered, ints, of, whole, with};
+use crate::lowering::{LoweredValue, Lowering, int};
 
 /// Writes `MatMul`, with transposed factors where attributes say so.
 pub fn mat_mul(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
@@ -122,20 +122,6 @@ fn diagonals(
         dims = rest.iter().filter_map(|&at| dims.get(at).copied()).chain(own).collect();
     }
     Ok((named, dims))
-}
-
-/// `Einsum` of operands whose ellipses broadcast, with axes of size 1 where ONNX wants them.
-pub fn einsum(l: &mut Lowering<'_>, mut operands: Vec<LoweredValue>, equation: &str) -> Result<LoweredValue> {
-    if equation.contains("...") {
-        let ranks = (0..operands.len()).map(|input| l.rank_of(input)).collect::<Result<Vec<_>>>()?;
-        for (input, axes) in Equation::new(equation, &ranks)?.padding() {
-            if !axes.is_empty() {
-                let axes: Vec<_> = axes.map(i64_of).collect();
-                operands[input] = unsqueezed(operands[input], &axes).put(l)?;
-            }
-        }
-    }
-    l.apply("Einsum", &operands, &[word("equation", equation)])
 }
 
 /// Writes `Einsum` as products of two operands at a time, for operator sets that lack it.

@@ -149,7 +149,7 @@ pub fn einsum(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     l.rounding_of_floats(caveats::ORDER);
     let operands = l.given()?;
     let equation = l.attributes.text("equation")?.unwrap_or_default().to_owned();
-    Ok(vec![matmul::to_onnx::einsum(l, operands, &equation)?])
+    Ok(vec![matmul::ellipses::einsum(l, operands, &equation)?])
 }
 
 /// Number of bounds before each value.

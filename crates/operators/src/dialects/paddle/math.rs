@@ -255,7 +255,7 @@ pub fn dot(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 pub fn einsum(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let operands = inputs(l)?;
     let equation = required("equation", l.attributes.text("equation")?)?.to_owned();
-    let mut outputs = vec![matmul::to_onnx::einsum(l, operands.clone(), &equation)?];
+    let mut outputs = vec![matmul::ellipses::einsum(l, operands.clone(), &equation)?];
     if l.outputs() > 1 {
         outputs.extend(vec![constant_like(l, 0.0)?; operands.len()]);
         outputs.extend(operands);
