@@ -10,7 +10,8 @@ use crate::threads::share;
 use crate::vectors::sums::{Blocks, COLUMNS, INNER, ROWS};
 use crate::with_accumulator;
 
-/// Multiplies pairs of matrices as [`multiply`](super::multiply) does, adding as asked: see [`Sums::term`].
+/// Multiplies pairs of matrices as [`multiply`](super::multiply) does, adding as asked: see
+/// [`Sums::term`].
 ///
 /// # Errors
 /// Errors of `check`, the first one.

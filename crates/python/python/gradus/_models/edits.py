@@ -76,7 +76,7 @@ class Edits(Base):
         The changes are made in the order of these arguments, and this model
         stays as it is.
 
-        What no argument names stays as it is in the file.
+        Everything that no argument names stays as it is in the file.
 
         Args:
             extract: values that become the inputs, with their inferred types,
@@ -258,8 +258,8 @@ class Edits(Base):
 
         The first part goes up to some values, the next goes on from there.
 
-        What else a part reads of those before passes too: the first part has it
-        among its outputs.
+        Values of earlier parts that a later one reads pass too: the first part
+        has them among its outputs.
 
         Args:
             *at: the values of a cut; each cut after the first parts the rest.
