@@ -60,7 +60,8 @@ impl Program {
     /// let program = model.compile(&["phase"], &Default::default())?;
     /// let found = program.run_with_intervals([("tokens", tokens)])?;
     /// let interval = found.intervals[0].as_ref().expect("sums and quotients have bounds");
-    /// assert_eq!(interval.low.elements::<f64>()?[0], 0.0);
+    /// assert!(interval.low.elements::<f64>()?[0] <= 0.0);
+    /// assert!(interval.high.elements::<f64>()?[0] >= 0.0);
     /// # Ok::<(), gradus::Error>(())
     /// ```
     pub fn run_with_intervals<N: AsRef<str>, V: Into<Value>>(
