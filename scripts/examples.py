@@ -12,6 +12,7 @@ from onnx import TensorProto, helper
 from generated import ROOT, write_or_check
 
 FLOAT, INT64, BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
+INT8, UINT8 = TensorProto.INT8, TensorProto.UINT8
 
 
 def value(name: str, dtype: int, shape: list | None):
@@ -149,6 +150,47 @@ def function_onnx() -> bytes:
     return model(graph, 17, 8, [function], ["example"])
 
 
+def scores_onnx(quantized: bool) -> bytes:
+    """Two layers of a classifier; quantized, its codes of 8 bits end at -1 and 1 for `x`, and at 0.5 for `hidden`."""
+    weights = {
+        "w1": [[((7 * row + 3 * column) % 16 - 7.5) / 16 for column in range(8)] for row in range(4)],
+        "w2": [[((5 * row + 11 * column) % 32 - 15.5) / 32 for column in range(3)] for row in range(8)],
+    }
+    nodes, initializers = [], [helper.make_tensor("b1", FLOAT, [8], [0.25] * 8)]
+
+    def codes(name: str, scale: float, zero: int, dtype: int) -> list[str]:
+        initializers.extend([scalar(f"{name}_scale", FLOAT, scale), scalar(f"{name}_zero", dtype, zero)])
+        return [f"{name}_scale", f"{name}_zero"]
+
+    def stored(name: str) -> str:
+        rows = weights[name]
+        shape, flat = [len(rows), len(rows[0])], [x for row in rows for x in row]
+        if not quantized:
+            initializers.append(helper.make_tensor(name, FLOAT, shape, flat))
+            return name
+        scale = max(map(abs, flat)) / 127
+        initializers.append(helper.make_tensor(f"{name}_codes", INT8, shape, [round(x / scale) for x in flat]))
+        given = [f"{name}_codes", *codes(name, scale, 0, INT8)]
+        nodes.append(helper.make_node("DequantizeLinear", given, [f"{name}_numbers"], name=f"{name}_numbers"))
+        return f"{name}_numbers"
+
+    def passed(name: str, scale: float, zero: int) -> str:
+        if not quantized:
+            return name
+        given = codes(name, scale, zero, UINT8)
+        nodes.append(helper.make_node("QuantizeLinear", [name, *given], [f"{name}_codes"], name=f"{name}_codes"))
+        given = [f"{name}_codes", *given]
+        nodes.append(helper.make_node("DequantizeLinear", given, [f"{name}_numbers"], name=f"{name}_numbers"))
+        return f"{name}_numbers"
+
+    nodes.append(helper.make_node("MatMul", [passed("x", 2 / 255, 128), stored("w1")], ["products"], name="first"))
+    nodes.append(helper.make_node("Add", ["products", "b1"], ["sums"], name="bias"))
+    nodes.append(helper.make_node("Relu", ["sums"], ["hidden"], name="relu"))
+    nodes.append(helper.make_node("MatMul", [passed("hidden", 0.5 / 255, 0), stored("w2")], ["scores"], name="second"))
+    inputs, outputs = [value("x", FLOAT, ["batch", 4])], [value("scores", FLOAT, ["batch", 3])]
+    return model(helper.make_graph(nodes, "scores", inputs, outputs, initializers), 17, 8)
+
+
 def port(number: int, precision: str, dims: list, names: str = "") -> str:
     named = f' names="{names}"' if names else ""
     inner = "".join(f"<dim>{dim}</dim>" for dim in dims)
@@ -217,6 +259,8 @@ def files() -> dict[str, bytes]:
         "heads.onnx": heads_onnx(),
         "loop.onnx": loop_onnx(),
         "function.onnx": function_onnx(),
+        "scores.onnx": scores_onnx(quantized=False),
+        "scores.int8.onnx": scores_onnx(quantized=True),
         "range.xml": range_xml([parameter(i, word) for i, word in enumerate(words)], "i32", "I32"),
         "range_const.xml": range_xml([const(i, word) for i, word in enumerate(words)], "i32", "I32"),
         "range_const.bin": struct.pack("<3i", 2, 23, 3),

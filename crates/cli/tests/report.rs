@@ -154,6 +154,21 @@ fn graph_is_drawn_as_a_picture() {
 }
 
 #[test]
+fn an_audit_is_a_section_of_the_page() {
+    let folder = folder("report-audit");
+    let path = folder.join("page.html");
+    let audit =
+        ["report", "examples/heads.onnx", "--audit", "gradus", "-o", path.to_str().unwrap(), "--json"];
+    let done = gradus(&audit).assert().code(0).get_output().stdout.clone();
+    assert!(String::from_utf8(done).unwrap().contains(r#""audits":[{"runtime":"gradus","differ":[]}]"#));
+    let page = std::fs::read_to_string(path).unwrap();
+    let section = page.split("What changes the bits").nth(1).unwrap().split("</section>").next().unwrap();
+    assert!(section.contains("<th scope=\"row\">batch</th><td>holds ("), "{section}");
+    assert!(!page.contains("<strong>differs"));
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
 fn a_folded_model_is_shown_beside_the_model() {
     let folder = folder("report-beside");
     let (folded, page) = (folder.join("folded.onnx"), folder.join("both.html"));

@@ -28,6 +28,7 @@ mod model;
 mod number;
 mod plan;
 mod prove;
+mod quantized;
 mod runtime;
 mod sequence;
 mod signals;
@@ -72,6 +73,8 @@ mod _native {
     use super::plan::{_plan, Plan};
     #[pymodule_export]
     use super::prove::{_prove, _verify_proof};
+    #[pymodule_export]
+    use super::quantized::_quantization;
     #[pymodule_export]
     use super::sequence::_forked;
 

@@ -43,6 +43,7 @@ def check(line, name):
         ("check examples/positions.onnx examples/positions.onnx", ["check"]),
         ("check examples/heads.onnx examples/heads.onnx --dim batch=2 --runs 1", ["check"]),
         ("check examples/positions.onnx --with onnxruntime --runs 2", ["check_with"]),
+        ("check examples/scores.onnx examples/scores.int8.onnx --quantized", ["quantized"]),
         ("audit examples/positions.onnx --with gradus,onnxruntime --runs 1", ["audit"]),
         ("prove examples/heads.onnx examples/heads.onnx", ["prove"]),
         ("lint examples/baked.onnx examples/heads.onnx", ["lint", "lint", "counts"]),

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+mod audits;
 mod beside;
 mod data;
 mod diagram;
@@ -17,6 +18,7 @@ pub use index::{IndexRow, index};
 
 use std::time::Instant;
 
+use gradus::audit::Audit;
 use gradus::check::VerifyOptions;
 use gradus::conversion::{ConvertOptions, Note};
 use gradus::cost::Cost;
@@ -89,6 +91,16 @@ pub struct ConversionNotes {
     pub lost: Vec<String>,
 }
 
+/// What a page shows besides the model.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Besides<'a> {
+    /// A model that is compared with it: totals, nodes by operator, and values of one name that
+    /// have other shapes.
+    pub other: Option<Other<'a>>,
+    /// Audits of the model, with the names of the programs that ran it.
+    pub audits: &'a [(String, Audit)],
+}
+
 /// A model with which another is compared, as before it was folded or converted.
 #[derive(Clone, Copy, Debug)]
 pub struct Other<'a> {
@@ -96,15 +108,6 @@ pub struct Other<'a> {
     pub model: &'a Model,
     /// Its name on the page.
     pub name: &'a str,
-}
-
-/// Makes a page about a model, which is called by a name in the head, compared with another:
-/// totals, nodes by operator, and values of one name that have other shapes.
-///
-/// # Errors
-/// As [`report`], of both models.
-pub fn compare(model: &Model, name: &str, other: Other<'_>, options: &InferOptions) -> Result<Report> {
-    page_of(model, name, Some(other), options)
 }
 
 /// Makes a page about a model, which is called by a name in the head.
@@ -122,10 +125,19 @@ pub fn compare(model: &Model, name: &str, other: Other<'_>, options: &InferOptio
 /// # Ok::<(), gradus::Error>(())
 /// ```
 pub fn report(model: &Model, name: &str, options: &InferOptions) -> Result<Report> {
-    page_of(model, name, None, options)
+    report_with(model, name, Besides::default(), options)
 }
 
-fn page_of(model: &Model, name: &str, other: Option<Other<'_>>, options: &InferOptions) -> Result<Report> {
+/// Makes a page about a model and more, which is called by a name in the head.
+///
+/// # Errors
+/// As [`report`], of both models.
+pub fn report_with(
+    model: &Model,
+    name: &str,
+    besides: Besides<'_>,
+    options: &InferOptions,
+) -> Result<Report> {
     std::thread::scope(|scope| {
         // These infer with options of their own, and need nothing from each other.
         let fold = scope.spawn(|| error::guarded(|| folded(model, options)));
@@ -135,7 +147,7 @@ fn page_of(model: &Model, name: &str, other: Option<Other<'_>>, options: &InferO
         let sizes = sequences::first_sizes(graph, &cost);
         let sequences = scope.spawn(move || error::guarded(|| sequences::section(model, options, &sizes)));
         let mut data = data::data(graph, &mut cost);
-        let beside = other.map(|other| beside::beside(model, &cost, other, options)).transpose()?;
+        let beside = besides.other.map(|other| beside::beside(model, &cost, other, options)).transpose()?;
         let (beside, other) = beside.map_or((None, None), |(markup, data)| (Some(markup), Some(data)));
         data.other = other;
         let json = json::for_html(&data)
@@ -162,7 +174,9 @@ fn page_of(model: &Model, name: &str, other: Option<Other<'_>>, options: &InferO
             conversions: converted.join().map_err(panicked).and_then(|conversions| conversions)?,
         };
         let sequences = sequences.join().map_err(panicked).and_then(|section| section)?;
-        let html = page::page(model, name, &cost, &summary, &json, [beside.as_ref(), sequences.as_ref()]);
+        let audits = audits::section(besides.audits);
+        let sections = [beside.as_ref(), sequences.as_ref(), audits.as_ref()];
+        let html = page::page(model, name, &cost, &summary, &json, sections);
         Ok(Report { html, summary })
     })
 }

@@ -59,7 +59,7 @@ pub(crate) fn page(
     cost: &Cost,
     summary: &Summary,
     data: &str,
-    [beside, sequences]: [Option<&Markup>; 2],
+    [beside, sequences, audits]: [Option<&Markup>; 3],
 ) -> String {
     let scripts = SCRIPTS.map(source).join(" ");
     let policy = format!(
@@ -112,6 +112,7 @@ pub(crate) fn page(
                         div .content {}
                     }
                     @if let Some(sequences) = sequences { (sequences) }
+                    @if let Some(audits) = audits { (audits) }
                     (remarks(model, cost, summary))
                 }
                 footer {

@@ -79,7 +79,8 @@ pub(crate) struct AuditArgs {
     pub(crate) limits: LimitArgs,
 }
 
-fn programs(text: &str) -> Result<Vec<String>, String> {
+/// The names of programs that `audit` knows, or one command line.
+pub(super) fn programs(text: &str) -> Result<Vec<String>, String> {
     programs_of(text, &[GradusRuntime::NAME, "onnxruntime", "openvino", "paddle"])
 }
 

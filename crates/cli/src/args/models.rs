@@ -226,6 +226,10 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_name = "MODEL")]
     pub(crate) compare: Option<PathBuf>,
 
+    /// Show what changes the bits that these programs compute, as `gradus audit --with` finds it.
+    #[arg(long, value_name = "PROGRAM,…|cmd:COMMAND", value_parser = super::audit::programs)]
+    pub(crate) audit: Vec<Vec<String>>,
+
     #[command(flatten)]
     pub(crate) sizes: SizeArgs,
 
@@ -411,8 +415,13 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "PROGRAM,…|cmd:COMMAND", value_parser = programs)]
     pub(crate) with: Vec<Vec<String>>,
 
-    /// List all nodes whose results differ, and not only the first ten.
-    #[arg(long, requires = "with")]
+    /// List what each tensor loses in the second model, a quantized form of the first, and compare no
+    /// bits.
+    #[arg(long, requires = "after", conflicts_with_all = ["with", "max_ulp", "max_relative", "no_prove"])]
+    pub(crate) quantized: bool,
+
+    /// List all nodes whose results differ, or all tensors, and not only the first ten.
+    #[arg(long)]
     pub(crate) all: bool,
 
     /// Save the first node beyond its bound in this folder: model.onnx, and its failing inputs as

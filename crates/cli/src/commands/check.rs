@@ -15,6 +15,7 @@ use serde::Serialize;
 
 use super::given;
 use super::proved::{self, ProofJson};
+use super::quantized;
 use crate::FindRuntime;
 use crate::args;
 use crate::columns::{Column, fitted, narrow_hint};
@@ -123,7 +124,11 @@ struct SavedJson {
 
 /// Runs `gradus check`: an error if the results of two models, or of programs, differ.
 pub(crate) fn check(args: &args::CheckArgs, runtime: FindRuntime) -> Result<(), Failure> {
-    let same = if args.with.is_empty() { compare(args) } else { compare_in(args, runtime) };
+    let same = match () {
+        () if args.quantized => quantized::lose(args).map(|()| true),
+        () if args.with.is_empty() => compare(args),
+        () => compare_in(args, runtime),
+    };
     match same {
         Ok(true) => Ok(()),
         Ok(false) => Err(Failure::Different),
@@ -134,7 +139,7 @@ pub(crate) fn check(args: &args::CheckArgs, runtime: FindRuntime) -> Result<(), 
 
 impl args::CheckArgs {
     /// The second model, or the only one.
-    fn second(&self) -> &Path {
+    pub(super) fn second(&self) -> &Path {
         self.after.as_deref().unwrap_or(&self.before)
     }
 
@@ -147,7 +152,8 @@ impl args::CheckArgs {
         outputs.iter().all(|output| output.types.is_none() && within(output))
     }
 
-    fn options(&self, before: &Model) -> Result<CheckOptions, Failure> {
+    /// Options of the comparison, with inputs that are given for the first model.
+    pub(super) fn options(&self, before: &Model) -> Result<CheckOptions, Failure> {
         let mut options = CheckOptions::default();
         (options.runs, options.seed) = (self.runs, self.seed);
         if self.no_prove {
@@ -290,7 +296,8 @@ fn counts(outputs: &[OutputCheck], runs: usize) -> String {
     format!("{outputs}, {}, {}", counted(elements, "element"), counted(u64_of(runs), "run"))
 }
 
-fn counted(count: u64, what: &str) -> String {
+/// A count, with its unit.
+pub(super) fn counted(count: u64, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
@@ -344,8 +351,8 @@ pub(super) fn largest(output: &OutputCheck) -> String {
     }
 }
 
-/// Nodes that are listed, if not all are.
-const WORST: usize = 10;
+/// Nodes or tensors that are listed, if not all are.
+pub(super) const WORST: usize = 10;
 
 /// The outputs of a runtime, and the nodes that differ most.
 fn text_in(check: &RuntimeCheck, all: bool) -> String {

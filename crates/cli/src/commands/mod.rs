@@ -27,6 +27,7 @@ mod portability;
 mod profile;
 mod prove;
 mod proved;
+mod quantized;
 mod report;
 mod run;
 mod run_inputs;
@@ -63,7 +64,7 @@ pub(crate) fn run(args: &Args, host: Host) -> Result<(), Failure> {
         Command::Run(args) => run::run(args),
         Command::Infer(args) => infer::infer(args),
         Command::Cost(args) => cost::cost(args),
-        Command::Report(args) => report::report(args),
+        Command::Report(args) => report::report(args, host.runtime),
         Command::Graph(args) => graph::graph(args),
         Command::Fold(args) => fold::fold(args),
         Command::Convert(args) => convert::convert(args),

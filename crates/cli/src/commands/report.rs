@@ -5,15 +5,18 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use gradus::audit::{Audit, AuditOptions, AuditStatus};
 use gradus::files::{NewFiles, cannot_write};
 use gradus::infer::{InferOptions, Problem};
-use gradus::{Error, Kind};
-use gradus_report::{Conversion, IndexRow, Other, Summary};
+use gradus::{Error, Kind, Model};
+use gradus_report::{Besides, Conversion, IndexRow, Other, Summary};
 use serde::Serialize;
 
+use super::check::runtime_of;
 use super::fleet::FleetModel;
 use super::proved::ProofJson;
 use super::{fleet, given, many};
+use crate::FindRuntime;
 use crate::args;
 use crate::diagnostics::Failure;
 use crate::output;
@@ -36,6 +39,15 @@ struct ReportJson<'a> {
     problems: Vec<ReportProblemJson<'a>>,
     fold: FoldJson<'a>,
     conversions: Vec<ConversionJson>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    audits: Vec<AuditJson<'a>>,
+}
+
+/// A program, and the invariances that it does not keep.
+#[derive(Serialize)]
+struct AuditJson<'a> {
+    runtime: &'a str,
+    differ: Vec<&'static str>,
 }
 
 /// Values of nodes, and those of them whose shapes are known.
@@ -80,7 +92,7 @@ enum OutcomeJson {
 }
 
 /// Runs `gradus report`: writes a page of HTML for each model.
-pub(crate) fn report(args: &args::ReportArgs) -> Result<(), Failure> {
+pub(crate) fn report(args: &args::ReportArgs, runtime: FindRuntime) -> Result<(), Failure> {
     let options = given::infer_options(&args.sizes)?;
     let models = fleet::expand(&args.models)?;
     given::check_destination(&args.output, &models)?;
@@ -96,7 +108,7 @@ pub(crate) fn report(args: &args::ReportArgs) -> Result<(), Failure> {
     let rows = Mutex::new(BTreeMap::new());
     let index = Mutex::new(Ok(()));
     let result = many::each(&models, &args.fleet, args.limits.limits(), |model, out| {
-        let result = one(args, model, &options, &index, out);
+        let result = one((args, runtime), model, &options, &index, out);
         let summary = match &result {
             Ok(summary) => Ok(summary.clone()),
             Err(Failure::Error(error)) => Err(error.clone()),
@@ -135,7 +147,7 @@ fn page_name(of: &FleetModel) -> PathBuf {
 /// Writes the page of one model, and notes that it has no room for an index where that would
 /// replace its constants.
 fn one(
-    args: &args::ReportArgs,
+    (args, runtime): (&args::ReportArgs, FindRuntime),
     of: &FleetModel,
     options: &InferOptions,
     index: &Mutex<Result<(), Error>>,
@@ -156,23 +168,38 @@ fn one(
         *index.lock().unwrap_or_else(PoisonError::into_inner) = Err(error);
     }
     let name = path.display().to_string();
-    let report = match args.compare.iter().zip(&other).next() {
-        None => gradus_report::report(&model, &name, options),
-        Some((of_other, other)) => {
-            other.check_other_output(&to)?;
-            let of_other = of_other.display().to_string();
-            gradus_report::compare(&model, &name, Other { model: other, name: &of_other }, options)
-        }
-    };
-    let report = report.map_err(|error| error.in_file(path.display()))?;
+    let of_other = args.compare.as_ref().map(|other| other.display().to_string());
+    let other = other.iter().zip(&of_other).next().map(|(model, name)| Other { model, name });
+    if let Some(other) = &other {
+        other.model.check_other_output(&to)?;
+    }
+    let in_file = |error: Error| error.in_file(path.display());
+    let audits = audits((args, runtime), &model, options).map_err(in_file)?;
+    let besides = Besides { other, audits: &audits };
+    let report = gradus_report::report_with(&model, &name, besides, options).map_err(in_file)?;
     write(&to, &report.html)?;
     let summary = &report.summary;
     if output::is_json() {
-        output::write_json(out, &json(args, path, &to, report.html.len(), summary))?;
+        output::write_json(out, &json(args, path, &to, report.html.len(), (summary, &audits)))?;
     } else {
         write_text(path, &to, report.html.len(), summary, out)?;
     }
     Ok(report.summary)
+}
+
+/// The audits of a model, with the names of the programs.
+fn audits(
+    (args, runtime): (&args::ReportArgs, FindRuntime),
+    model: &Model,
+    options: &InferOptions,
+) -> Result<Vec<(String, Audit)>, Error> {
+    let mut audit = AuditOptions::default();
+    audit.sizes.clone_from(&options.sizes);
+    let of_program = |name: &String| {
+        let program = runtime_of(name, runtime, args.limits.limits())?;
+        Ok((name.clone(), model.audit(&*program, &audit)?))
+    };
+    args.audit.iter().flatten().map(of_program).collect()
 }
 
 /// Path at which the page of a model is written: the file, or the model's name in the folder.
@@ -199,7 +226,7 @@ fn json<'a>(
     path: &Path,
     to: &Path,
     bytes: usize,
-    summary: &'a Summary,
+    (summary, audits): (&'a Summary, &'a [(String, Audit)]),
 ) -> ReportJson<'a> {
     fn remarks(problems: &[Problem]) -> Vec<ReportProblemJson<'_>> {
         problems.iter().map(|of| ReportProblemJson { place: &of.place, message: &of.message }).collect()
@@ -230,7 +257,17 @@ fn json<'a>(
             Err(error) => FoldJson::Failed { error: error.to_string() },
         },
         conversions: summary.conversions.iter().map(conversion).collect(),
+        audits: audits
+            .iter()
+            .map(|(runtime, audit)| AuditJson { runtime, differ: differing(audit) })
+            .collect(),
     }
+}
+
+/// The invariances that a program does not keep.
+fn differing(audit: &Audit) -> Vec<&'static str> {
+    let differs = audit.checks.iter().filter(|check| check.status == AuditStatus::Differs);
+    differs.map(|check| check.invariance.name()).collect()
 }
 
 fn write_text(

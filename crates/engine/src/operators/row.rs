@@ -141,16 +141,20 @@ pub struct Conversion {
     pub write: Writer,
 }
 
-/// The part an operator plays in folding.
+/// The part an operator plays in a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     Cast,
     Constant,
     Copy,
+    /// The numbers that codes stand for.
+    Dequantize,
     Expand,
     If,
     Join,
     Pad,
+    /// The codes of numbers, or the numbers that have codes.
+    Quantize,
     Reshape,
     Shape,
     Size,

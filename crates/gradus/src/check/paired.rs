@@ -56,6 +56,11 @@ pub(super) struct InputPair {
 }
 
 impl InputPair {
+    /// The name in the second model.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// The name and the value that the second model is given.
     pub(super) fn given(&self, value: &Value) -> Result<(String, Value)> {
         let value = match value {

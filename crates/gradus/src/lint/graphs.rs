@@ -10,7 +10,7 @@ use super::subject::{Subject, input, place_of};
 use crate::constants::is_constant_node;
 use crate::diff::have_same_attributes;
 use crate::fold::FoldOptions;
-use crate::operators::Chance;
+use crate::operators::{Chance, Role};
 
 /// Inputs that no output depends on.
 pub(super) fn unused_inputs(of: &mut Subject<'_>) -> Result<Vec<Fault>> {
@@ -75,7 +75,7 @@ fn may_be_duplicate(of: &Subject<'_>, node: &Node) -> bool {
         && !is_constant_node(node)
         && node.graphs().next().is_none()
         && !node.inputs.is_empty()
-        && !matches!(row.name, "DequantizeLinear" | "QuantizeLinear")
+        && !matches!(row.role, Role::Dequantize | Role::Quantize)
 }
 
 /// Nodes that folding removes.

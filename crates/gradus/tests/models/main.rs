@@ -16,5 +16,6 @@ mod paddle_attributes;
 mod paddle_bad_input;
 mod portability;
 mod programs;
+mod quantized;
 mod runtimes;
 mod set;

@@ -3,7 +3,7 @@
 use crate::allowed::{Allowed, Carries};
 use crate::numbers;
 use crate::rounding::Rounding::{Chosen, Exact, Formula, Lowered, Open, Order};
-use crate::row::{Row, Sequence, ZeroSigns, microsoft, onnx, own};
+use crate::row::{Role, Row, Sequence, ZeroSigns, microsoft, onnx, own};
 use crate::words;
 use crate::work::{Attention, Each, OF_TEXTS, OF_TOKENS, Work};
 use crate::{
@@ -77,10 +77,12 @@ pub(super) const CONTRIB: &[Row] = rows![
         .infer(contrib::images::infer::crop_and_resize)
         .computes(contrib::images::eval::crop_and_resize),
     microsoft("DequantizeLinear", Lowered)
+        .role(Role::Dequantize)
         .works(Work::EachOutput(Each::arithmetic(1)))
         .infer(contrib::quantized::infer::dequantize_linear)
         .lowers(|l| contrib::quantized::lowered::linear(l, "DequantizeLinear")),
     microsoft("DynamicQuantizeLinear", Formula)
+        .role(Role::Quantize)
         .allows(Allowed::Code)
         .zeros(ZeroSigns::OfFirst)
         .works(Work::EachInput(Each::of(1, 2, 0)))
@@ -359,6 +361,7 @@ pub(super) const CONTRIB: &[Row] = rows![
         .works(Work::Experts { weights: [2, 5, 8] })
         .infer(elementwise::infer::microsoft_same),
     microsoft("QuantizeLinear", Lowered)
+        .role(Role::Quantize)
         .works(Work::EachOutput(Each::arithmetic(1)))
         .infer(contrib::quantized::infer::quantize_linear)
         .lowers(|l| contrib::quantized::lowered::linear(l, "QuantizeLinear")),

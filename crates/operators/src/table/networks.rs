@@ -3,7 +3,7 @@
 use crate::allowed::{Allowed, Carries, Magnitudes};
 use crate::numbers;
 use crate::rounding::Rounding::{Chosen, Formula, Ieee, Interpolated, Moved, Open, Order, Quantized};
-use crate::row::{Checked, Row, ZeroSigns, onnx};
+use crate::row::{Checked, Role, Row, ZeroSigns, onnx};
 use crate::words;
 use crate::work::{Attention, Each, OF_REGIONS, Work};
 use crate::{
@@ -95,6 +95,7 @@ pub(super) const NETWORKS: &[Row] = rows![
         .computes(windows::deformable::deform_conv)
         .converts("DeformableConvolution", "rounding", windows::to_openvino::deform_conv),
     onnx("DequantizeLinear", Quantized)
+        .role(Role::Dequantize)
         .numbers(&[numbers::BLOCKS])
         .idle(crate::idle::dequantize)
         .before(21, quantization::lowered::dequantize_linear)
@@ -112,6 +113,7 @@ pub(super) const NETWORKS: &[Row] = rows![
         .random_in_training()
         .converts("Convert to the same type", "", generate::to_openvino::dropout),
     onnx("DynamicQuantizeLinear", Formula)
+        .role(Role::Quantize)
         .allows(Allowed::Code)
         .zeros(ZeroSigns::OfFirst)
         .works(Work::EachInput(Each::of(1, 2, 0)))
@@ -293,6 +295,7 @@ pub(super) const NETWORKS: &[Row] = rows![
         .computes(quantization::eval::q_linear_conv)
         .lower(contrib::quantized::lowered::conv),
     onnx("QuantizeLinear", Quantized)
+        .role(Role::Quantize)
         .numbers(&[numbers::BLOCKS])
         .idle(crate::idle::quantize)
         .before(21, quantization::lowered::quantize_linear)

@@ -4,7 +4,7 @@ use crate::allowed::{Allowed, Carries};
 use crate::boxes::{detection_output, features, multiclass, priors, proposals, samples};
 use crate::images::{colors, yolo};
 use crate::rounding::Rounding::{Chosen, Formula, Interpolated, Lowered, Moved, Open, Order};
-use crate::row::{Row, openvino};
+use crate::row::{Role, Row, openvino};
 use crate::words;
 use crate::work::{Attention, Each, Work};
 use crate::{
@@ -102,6 +102,7 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = rows![
         .infer(windows::openvino::image_patches)
         .becomes("Shape, Slice, Sub, Mod, Max, Div, Concat, Pad", "", windows::to_onnx::image_patches),
     openvino("FakeQuantize", Formula)
+        .role(Role::Quantize)
         .words(&[words::BROADCAST])
         .works(Work::EachInput(Each::of(1, 1, 0)))
         .infer(elementwise::infer::broadcast)

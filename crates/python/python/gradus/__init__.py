@@ -57,6 +57,7 @@ from ._models import (
     load,
 )
 from ._native import DeviceArray, arange, devices, geomspace, linspace, logspace
+from ._quantized import Loss, QuantizationReport, TensorLoss
 from ._shape import shape, size
 from ._verify import check, prove, verify_proof
 from .errors import GradusError, InternalError
@@ -111,6 +112,7 @@ __all__ = [
     "InternalError",
     "InvarianceCheck",
     "Kept",
+    "Loss",
     "MapType",
     "MemoryPlan",
     "Model",
@@ -122,10 +124,12 @@ __all__ = [
     "OutputCheck",
     "ProofReport",
     "Portability",
+    "QuantizationReport",
     "RunPair",
     "RuntimeReport",
     "SequenceType",
     "Symbolic",
+    "TensorLoss",
     "TensorType",
     "UnknownType",
     "__version__",

@@ -1077,6 +1077,9 @@ def devices() -> list[dict[str, Any]]:
     """
 
 def _prove(models: tuple[Model, Model], sizes: _Sizes, search: tuple[float, int, bool, str]) -> dict[str, Any]: ...
+def _quantization(
+    models: tuple[Model, Model], sizes: _Sizes, values: dict[str, Any], runs: tuple[int, int]
+) -> tuple[int, list[tuple[str, str, str | None, int | None, _Loss | None, _Loss | None]]]: ...
 def _verify_proof(models: tuple[Model, Model], certificate: str, sizes: _Sizes, up_to: str) -> dict[str, Any]: ...
 
 def _audit(
@@ -1093,6 +1096,7 @@ def _cases(
     operator: str, count: int, seed: int, opset: int | None
 ) -> list[tuple[str, Model, dict[str, Any], dict[str, Any]]]: ...
 
+_Loss = tuple[int, float, float]
 _Lint = tuple[_Sizes, tuple[list[str], list[str]], list[str], tuple[int | None, int | None]]
 
 @final

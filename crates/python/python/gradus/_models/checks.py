@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from .. import _models, _native
 from .._check import CheckReport, NodeCheck, OutputCheck, ProofReport, RuntimeReport
 from .._lint import Finding
+from .._quantized import QuantizationReport, report_of
 from .._runtimes import RUNTIMES, Runnable, must_be_known
 from .base import Base, sizes_of
 
@@ -111,6 +112,51 @@ class Checks(Base):
         """
         report = _native._prove((self._native, other._native), sizes_of(dims, shapes), (seconds, seed, certificate, up_to))
         return proof_of(report)
+
+    def quantization(
+        self,
+        other: Model,
+        dims: Mapping[str, int] | None = None,
+        *,
+        shapes: Mapping[str, Sequence[Any]] | None = None,
+        values: Mapping[str, Any] | None = None,
+        runs: int = 5,
+        seed: int = 1,
+    ) -> QuantizationReport:
+        """Measures what each tensor loses in a quantized form of the model.
+
+        Both models run on the same inputs. Tensors are found by the operators
+        that quantize and dequantize, and by the constants of nodes that both
+        models have; they correspond by name, or else by the node that computes
+        them from tensors that correspond.
+
+        Args:
+            other: the quantized model.
+            dims: numbers for symbols of the inputs' shapes, by name.
+            shapes: shapes of inputs by name, in place of the declared ones.
+            values: inputs by name; those that are not given are random, which
+                tells little of ranges that were found with real ones.
+            runs: the number of runs that are compared.
+            seed: the seed of the random inputs.
+
+        Returns:
+            The losses, the largest first.
+
+        Raises:
+            GraphError: if inputs or outputs do not correspond, or nothing is
+                quantized.
+
+        Example:
+            >>> import gradus
+            >>> model = gradus.load("examples/scores.onnx")
+            >>> int8 = gradus.load("examples/scores.int8.onnx")
+            >>> report = model.quantization(int8)
+            >>> worst = report.tensors[0]
+            >>> worst.name, worst.clipped > 0, round(worst.own.decibels)
+            ('hidden', True, 11)
+        """
+        models = (self._native, other._native)
+        return report_of(*_native._quantization(models, sizes_of(dims, shapes), dict(values or {}), (runs, seed)))
 
     def lint(
         self,
