@@ -233,13 +233,16 @@ impl Draw for CaseDraw<'_> {
         if OPEN.contains(&(self.row.name, rule.name)) {
             return None;
         }
-        if let Some(drawn) = &self.form
-            && let Some((_, text)) = drawn.form.ints.iter().find(|(name, _)| *name == rule.name)
+        if let Some((drawn, text)) =
+            self.form.as_ref().and_then(|drawn| Some((drawn, drawn.text(rule.name)?)))
         {
             let integers = drawn.integers(text);
+            let first = integers.first().copied().unwrap_or_default();
             return Some(match rule.sort {
                 Sort::Ints => Content::Ints(integers.into()),
-                _ => Content::Int(integers.first().copied().unwrap_or_default()),
+                Sort::Floats => Content::Floats((0..first).map(|_| float(random)).collect()),
+                Sort::Strings => Content::Strings(text.split(' ').map(Into::into).collect()),
+                _ => Content::Int(first),
             });
         }
         if rule.name == "pads" && self.pads_itself {
@@ -248,11 +251,8 @@ impl Draw for CaseDraw<'_> {
         Some(match rule.sort {
             Sort::Int => Content::Int(self.int(random, rule.name)),
             Sort::Ints => Content::Ints(self.ints(random, rule.name).into()),
-            Sort::Float => Content::Float(FLOATS[random.usize(..FLOATS.len())]),
-            Sort::Floats => {
-                let count = random.usize(..4);
-                Content::Floats((0..count).map(|_| FLOATS[random.usize(..FLOATS.len())]).collect())
-            }
+            Sort::Float => Content::Float(float(random)),
+            Sort::Floats => Content::Floats((0..random.usize(..4)).map(|_| float(random)).collect()),
             Sort::String => {
                 let text = self.text(random, rule.name);
                 self.pads_itself |= rule.name == "auto_pad" && text != "NOTSET";
@@ -277,8 +277,8 @@ impl Draw for CaseDraw<'_> {
 
     fn gives(&mut self, random: &mut fastrand::Rng, rule: &AttributeRule) -> bool {
         match &self.form {
-            Some(drawn) if drawn.form.ints.iter().any(|(name, _)| *name == rule.name) => true,
-            Some(drawn) if drawn.form.without.contains(&rule.name) => false,
+            Some(drawn) if drawn.text(rule.name).is_some() => true,
+            Some(drawn) if drawn.leaves_out(rule.name) => false,
             _ => mostly_given(random, rule),
         }
     }
@@ -294,6 +294,11 @@ impl Draw for CaseDraw<'_> {
             _ => random.usize(least..=signature.outputs.len().max(least)),
         }
     }
+}
+
+/// A float of an attribute.
+fn float(random: &mut fastrand::Rng) -> f32 {
+    FLOATS[random.usize(..FLOATS.len())]
 }
 
 /// Integers of a range.

@@ -14,21 +14,21 @@ pub(super) struct CaseForm {
     /// The sizes of each input, with spaces between them; after `=`, the elements of a list. Inputs
     /// after these are left out.
     pub(super) inputs: &'static [&'static str],
-    /// Attributes that are given, and their integers.
-    pub(super) ints: &'static [(&'static str, &'static str)],
+    /// Attributes that are given: their integers, the number of their floats, or their texts.
+    given: &'static [(&'static str, &'static str)],
     /// Attributes that are left out.
-    pub(super) without: &'static [&'static str],
+    without: &'static [&'static str],
     /// The number of outputs; 0 for any.
     pub(super) outputs: usize,
 }
 
 impl CaseForm {
     const fn new(operator: &'static str, inputs: &'static [&'static str]) -> CaseForm {
-        CaseForm { operator, inputs, ints: &[], without: &[], outputs: 0 }
+        CaseForm { operator, inputs, given: &[], without: &[], outputs: 0 }
     }
 
-    const fn ints(self, ints: &'static [(&'static str, &'static str)]) -> CaseForm {
-        CaseForm { ints, ..self }
+    const fn given(self, given: &'static [(&'static str, &'static str)]) -> CaseForm {
+        CaseForm { given, ..self }
     }
 
     const fn without(self, without: &'static [&'static str]) -> CaseForm {
@@ -44,6 +44,56 @@ const HEADS: &[(&str, &str)] = &[("num_heads", "n")];
 const KERNEL: &[(&str, &str)] = &[("kernel_shape", "k l")];
 const WINDOWS: &[&str] = &["dilations", "pads", "strides"];
 
+/// The attributes of one tree, and of two.
+macro_rules! tree {
+    ($of:literal, [$($more:expr),*]) => {
+        [
+            &[
+                ("nodes_treeids", "0 0 0"),
+                ("nodes_nodeids", "0 1 2"),
+                ("nodes_featureids", "f-1 0 0"),
+                ("nodes_truenodeids", "1 0 0"),
+                ("nodes_falsenodeids", "2 0 0"),
+                ("nodes_modes", "BRANCH_LEQ LEAF LEAF"),
+                ("nodes_values", "3"),
+                (concat!($of, "_treeids"), "0 0"),
+                (concat!($of, "_nodeids"), "1 2"),
+                (concat!($of, "_ids"), "0 t-1"),
+                (concat!($of, "_weights"), "2"),
+                $($more),*
+            ],
+            &[
+                ("nodes_treeids", "0 0 0 1 1 1"),
+                ("nodes_nodeids", "0 1 2 0 1 2"),
+                ("nodes_featureids", "f-1 0 0 g-1 0 0"),
+                ("nodes_truenodeids", "1 0 0 2 0 0"),
+                ("nodes_falsenodeids", "2 0 0 1 0 0"),
+                ("nodes_modes", "BRANCH_LT LEAF LEAF BRANCH_GTE LEAF LEAF"),
+                ("nodes_values", "6"),
+                (concat!($of, "_treeids"), "0 0 1 1 1"),
+                (concat!($of, "_nodeids"), "1 2 1 2 2"),
+                (concat!($of, "_ids"), "0 t-1 t-1 0 t-1"),
+                (concat!($of, "_weights"), "5"),
+                $($more),*
+            ],
+        ]
+    };
+}
+
+const REGRESSION: [&[(&str, &str)]; 2] = tree!("target", [("n_targets", "t")]);
+const CLASSES: [&[(&str, &str)]; 2] = tree!("class", [("classlabels_int64s", "4 0 2")]);
+const TREE_OPTIONS: &[&str] = &[
+    "base_values",
+    "base_values_as_tensor",
+    "class_weights_as_tensor",
+    "classlabels_strings",
+    "nodes_hitrates",
+    "nodes_hitrates_as_tensor",
+    "nodes_missing_value_tracks_true",
+    "nodes_values_as_tensor",
+    "target_weights_as_tensor",
+];
+
 /// The forms, several of an operator one after the other.
 const FORMS: &[CaseForm] = &[
     CaseForm::new("AffineGrid", &["n 2 3", "=n c Y X"]),
@@ -55,62 +105,68 @@ const FORMS: &[CaseForm] = &[
         .without(&["q_num_heads", "kv_num_heads"])
         .outputs(4),
     CaseForm::new("Attention", &["b s nh", "b t nh", "b t nv", "s t"])
-        .ints(&[("q_num_heads", "n"), ("kv_num_heads", "n")])
+        .given(&[("q_num_heads", "n"), ("kv_num_heads", "n")])
         .outputs(3),
     CaseForm::new("BatchNormalization", &["n c Y X", "c", "c", "c", "c"])
         .without(&["training_mode"])
         .outputs(1),
     CaseForm::new("BatchNormalization", &["n c Y", "c", "c", "c", "c"])
-        .ints(&[("training_mode", "1")])
+        .given(&[("training_mode", "1")])
         .outputs(3),
     CaseForm::new("Col2Im", &["n ckl Y-k+1*X-l+1", "=Y X", "=k l"]).without(WINDOWS),
     CaseForm::new("DeformConv", &["n c Y X", "o c k l", "n 2kl Y-k+1 X-l+1", "o", "n kl Y-k+1 X-l+1"])
-        .ints(KERNEL)
+        .given(KERNEL)
         .without(WINDOWS),
     CaseForm::new("DeformConv", &["n 2c Y X", "2o c k l", "n 2kl Y-k+1 X-l+1", "2o"])
-        .ints(&[("group", "2")])
+        .given(&[("group", "2")])
         .without(WINDOWS),
-    CaseForm::new("GRU", &["S b i", "d 3h i", "d 3h h", "d 6h", "b", "d b h"]).ints(&[("hidden_size", "h")]),
+    CaseForm::new("GRU", &["S b i", "d 3h i", "d 3h h", "d 6h", "b", "d b h"]).given(&[("hidden_size", "h")]),
     CaseForm::new("LSTM", &["S b i", "d 4h i", "d 4h h", "d 8h", "b", "d b h", "d b h", "d 3h"])
-        .ints(&[("hidden_size", "h")]),
+        .given(&[("hidden_size", "h")]),
     CaseForm::new("LinearAttention", &["b s nk", "b s nk", "b s nv", "b n k v"])
-        .ints(&[("q_num_heads", "n"), ("kv_num_heads", "n")]),
-    CaseForm::new("MaxRoiPool", &["n c Y X", "r 5"]).ints(&[("pooled_shape", "k l")]),
+        .given(&[("q_num_heads", "n"), ("kv_num_heads", "n")]),
+    CaseForm::new("MaxRoiPool", &["n c Y X", "r 5"]).given(&[("pooled_shape", "k l")]),
     CaseForm::new("NonMaxSuppression", &["b n 4", "b c n", "1", "1", "1"]),
-    CaseForm::new("QLinearConv", &["n c Y X", "", "", "o c k l", "", "", "", "", "o"]).ints(KERNEL),
-    CaseForm::new("QLinearConv", &["n c Y X", "", "", "o c k l", "o", "o", "", "", "o"]).ints(KERNEL),
-    CaseForm::new("RNN", &["S b i", "d h i", "d h h", "d 2h", "b", "d b h"]).ints(&[("hidden_size", "h")]),
+    CaseForm::new("QLinearConv", &["n c Y X", "", "", "o c k l", "", "", "", "", "o"]).given(KERNEL),
+    CaseForm::new("QLinearConv", &["n c Y X", "", "", "o c k l", "o", "o", "", "", "o"]).given(KERNEL),
+    CaseForm::new("RNN", &["S b i", "d h i", "d h h", "d 2h", "b", "d b h"]).given(&[("hidden_size", "h")]),
     CaseForm::new("RoiAlign", &["n c Y X", "r 4", "r"])
-        .ints(&[("output_height", "k"), ("output_width", "l")]),
+        .given(&[("output_height", "k"), ("output_width", "l")]),
     CaseForm::new("RotaryEmbedding", &["b n s 2h", "M h", "M h", "b s"])
         .without(&["num_heads", "rotary_embedding_dim"]),
     CaseForm::new("RotaryEmbedding", &["b n s 2h", "b s h", "b s h"])
         .without(&["num_heads", "rotary_embedding_dim"]),
     CaseForm::new("RotaryEmbedding", &["b s 2hn", "M h", "M h", "b s"])
-        .ints(HEADS)
+        .given(HEADS)
         .without(&["rotary_embedding_dim"]),
-    CaseForm::new("com.microsoft.Attention", &["b s i", "i 3nh", "3nh"]).ints(HEADS),
+    CaseForm::new("ai.onnx.ml.CategoryMapper", &["n m"])
+        .given(&[("cats_int64s", "0 1 2"), ("cats_strings", "a é name")]),
+    CaseForm::new("ai.onnx.ml.TreeEnsembleClassifier", &["n 3"]).given(CLASSES[0]).without(TREE_OPTIONS),
+    CaseForm::new("ai.onnx.ml.TreeEnsembleClassifier", &["n 3"]).given(CLASSES[1]).without(TREE_OPTIONS),
+    CaseForm::new("ai.onnx.ml.TreeEnsembleRegressor", &["n 3"]).given(REGRESSION[0]).without(TREE_OPTIONS),
+    CaseForm::new("ai.onnx.ml.TreeEnsembleRegressor", &["n 3"]).given(REGRESSION[1]).without(TREE_OPTIONS),
+    CaseForm::new("com.microsoft.Attention", &["b s i", "i 3nh", "3nh"]).given(HEADS),
     CaseForm::new("com.microsoft.CropAndResize", &["n c Y X", "r 4", "r", "=k l"]),
     CaseForm::new(
         "com.microsoft.DynamicQuantizeLSTM",
         &["S b i", "d i 4h", "d h 4h", "d 8h", "b", "d b h", "d b h", "d 3h", "d", "d", "d", "d"],
     )
-    .ints(&[("hidden_size", "h")]),
+    .given(&[("hidden_size", "h")]),
     CaseForm::new(
         "com.microsoft.EmbedLayerNormalization",
         &["b s", "b s", "M h", "M h", "M h", "h", "h", "b s"],
     ),
     CaseForm::new("com.microsoft.MatMulNBits", &["m 16p", "n p 8", "np"])
-        .ints(&[("K", "16p"), ("N", "n"), ("bits", "4"), ("block_size", "16")])
+        .given(&[("K", "16p"), ("N", "n"), ("bits", "4"), ("block_size", "16")])
         .without(&["weight_prepacked"]),
     CaseForm::new(
         "com.microsoft.MultiHeadAttention",
         &["b s nh", "b t nh", "b t nv", "2nh+nv", "b t", "b n s t"],
     )
-    .ints(HEADS),
-    CaseForm::new("com.microsoft.QAttention", &["b s i", "i 3nh", "3nh", "", "", "b", "", ""]).ints(HEADS),
+    .given(HEADS),
+    CaseForm::new("com.microsoft.QAttention", &["b s i", "i 3nh", "3nh", "", "", "b", "", ""]).given(HEADS),
     CaseForm::new("com.microsoft.RotaryEmbedding", &["b s 2hn", "b s", "M h", "M h"])
-        .ints(HEADS)
+        .given(HEADS)
         .without(&["rotary_embedding_dim", "is_packed_batching"]),
     CaseForm::new("com.microsoft.RotaryEmbedding", &["b n s 2h", "b s", "M h", "M h"]).without(&[
         "num_heads",
@@ -141,6 +197,16 @@ impl DrawnForm {
         Some(DrawnForm { form, letters })
     }
 
+    /// The text of an attribute that the form gives.
+    pub(super) fn text(&self, attribute: &str) -> Option<&'static str> {
+        self.form.given.iter().find(|(name, _)| *name == attribute).map(|(_, text)| *text)
+    }
+
+    /// Returns true if the form leaves an attribute out.
+    pub(super) fn leaves_out(&self, attribute: &str) -> bool {
+        self.form.without.contains(&attribute)
+    }
+
     /// The integers of a list of sizes, each from 0.
     pub(super) fn integers(&self, list: &str) -> Vec<i64> {
         list.split_whitespace().map(|size| self.integer(size).max(0)).collect()
@@ -156,13 +222,13 @@ impl DrawnForm {
     }
 
     fn sum(&self, text: &str) -> i64 {
-        let (mut sum, mut term, mut digits, mut sign) = (0, 1, 0, 1);
+        let (mut sum, mut term, mut digits, mut sign) = (0, 1, None, 1);
         for byte in text.bytes().chain([b'+']) {
             match byte {
-                b'0'..=b'9' => digits = digits * 10 + i64::from(byte - b'0'),
+                b'0'..=b'9' => digits = Some(digits.unwrap_or(0) * 10 + i64::from(byte - b'0')),
                 b'+' | b'-' => {
-                    sum += sign * term * if digits == 0 { 1 } else { digits };
-                    (term, digits, sign) = (1, 0, if byte == b'-' { -1 } else { 1 });
+                    sum += sign * term * digits.unwrap_or(1);
+                    (term, digits, sign) = (1, None, if byte == b'-' { -1 } else { 1 });
                 }
                 letter => term *= self.letters[usize::from(letter & 127)],
             }
@@ -191,7 +257,7 @@ mod tests {
         let mut letters = [0; 128];
         (letters[usize::from(b'k')], letters[usize::from(b'l')], letters[usize::from(b'Y')]) = (2, 3, 5);
         let drawn = DrawnForm { form: &FORMS[0], letters };
-        assert_eq!(drawn.integers("4 k 2kl Y-k+1 Y-k+1*Y-l+1 12"), [4, 2, 12, 4, 12, 12]);
+        assert_eq!(drawn.integers("4 k 2kl Y-k+1 Y-k+1*Y-l+1 12 0"), [4, 2, 12, 4, 12, 12, 0]);
         assert_eq!(drawn.sizes(""), Vec::<usize>::new());
     }
 }
