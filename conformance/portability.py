@@ -27,6 +27,8 @@ from onnx import helper, numpy_helper
 PROGRAMS = ["onnxruntime", "openvino", "onnx"]
 # Rules that ONNX Runtime follows on processors without VNNI alone.
 WITHOUT_VNNI = ["8-bit-products-in-16-bits"]
+# Operators of classical machine learning, whose domain is another.
+LEARNED = ["LinearClassifier", "LinearRegressor", "Normalizer", "SVMRegressor", "TreeEnsembleClassifier", "TreeEnsembleRegressor"]
 NAN, INF = math.nan, math.inf
 f16, f32, f64 = np.float16, np.float32, np.float64
 i8, i16, i32, i64, u8, u16, u32 = np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32
@@ -35,7 +37,8 @@ i8, i16, i32, i64, u8, u16, u32 = np.int8, np.int16, np.int32, np.int64, np.uint
 def model(operator, inputs, attributes, opset, outputs, constants):
     """A model of one node, which stores the inputs of those numbers. OpenVINO compiles no boxes of open sizes."""
     names = [None if x is None else f"x{i}" for i, x in enumerate(inputs)]
-    node = helper.make_node(operator, [name or "" for name in names], [f"y{i}" for i in range(outputs)], "node", **attributes)
+    domain = "ai.onnx.ml" if operator in LEARNED else ""
+    node = helper.make_node(operator, [name or "" for name in names], [f"y{i}" for i in range(outputs)], "node", domain=domain, **attributes)
     # Sizes are open, so that no program computes anything beforehand.
     sizes = [None if x is None else x.shape if operator in ("NonMaxSuppression", "RoiAlign") else [None] * x.ndim for x in inputs]
     given = [
@@ -46,7 +49,7 @@ def model(operator, inputs, attributes, opset, outputs, constants):
     stored = [numpy_helper.from_array(inputs[i], names[i]) for i in constants]
     results = [onnx.ValueInfoProto(name=name) for name in node.output]
     graph = helper.make_graph([node], "graph", given, results, stored)
-    return onnx.shape_inference.infer_shapes(helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10))
+    return onnx.shape_inference.infer_shapes(helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset), helper.make_opsetid("ai.onnx.ml", 3)], ir_version=10))
 
 
 def outputs_of(program, of, given):
@@ -531,6 +534,27 @@ regions = np.array([[0, 0, 2, 2], [1, 1, 1, 1]], f32)
 for ratio, mode, rule in [(0, "half_pixel", "region-without-area"), (1, "half_pixel", None), (0, "output_half_pixel", None)]:
     attributes = {"sampling_ratio": ratio, "coordinate_transformation_mode": mode}
     case(rule, "RoiAlign", [np.ones((1, 1, 4, 4), f32), regions, a(i64, 0, 0)], attributes, opset=16)
+
+
+line = np.array([[-4, 1, -2], [3, 0.5, 1]], f32)
+case("normalization-by-the-largest", "Normalizer", [line], {"norm": "MAX"})
+for transform in ["LOGISTIC", "SOFTMAX"]:
+    fitted = {"coefficients": [0.5, -1.0, 0.25], "intercepts": [0.5], "post_transform": transform}
+    case("transform-of-one-target", "LinearRegressor", [line], fitted)
+    case("transform-of-one-class", "LinearClassifier", [line], fitted, outputs=2)
+    vectors = {"coefficients": [0.5, -1.0, 0.25], "rho": [0.25], "kernel_type": "LINEAR", "kernel_params": [0.0, 0.0, 0.0]}
+    case("transform-of-one-target", "SVMRegressor", [line], {**vectors, "post_transform": transform})
+fitted = {"coefficients": [0.5, -1.0, 0.25], "intercepts": [0.5], "classlabels_ints": [7, 9]}
+case("linear-scores-of-two-classes", "LinearClassifier", [line], fitted, outputs=2)
+tree = {
+    "nodes_treeids": [0] * 3, "nodes_nodeids": [0, 1, 2], "nodes_featureids": [0] * 3, "nodes_values": [0.5] * 3,
+    "nodes_modes": ["BRANCH_LEQ", "LEAF", "LEAF"], "nodes_truenodeids": [1, 0, 0], "nodes_falsenodeids": [2, 0, 0],
+}  # fmt: skip
+leaves = {"treeids": [0, 0], "nodeids": [1, 2], "ids": [0, 1]}
+regressed = {**{f"target_{name}": x for name, x in {**leaves, "ids": [0, 0]}.items()}, "target_weights": [2.0, -1.0], "n_targets": 1}
+case("transform-of-one-target", "TreeEnsembleRegressor", [line], {**tree, **regressed, "post_transform": "LOGISTIC"})
+classes = {**{f"class_{name}": x for name, x in leaves.items()}, "class_weights": [2.0, -1.0], "classlabels_int64s": [4, 0, 2]}
+case("tree-without-a-class", "TreeEnsembleClassifier", [line], {**tree, **classes}, outputs=2)
 
 
 IR_CASES = []

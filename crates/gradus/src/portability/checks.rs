@@ -599,3 +599,29 @@ pub(super) fn left_out(node: &NodeFacts<'_>, same: bool, meets: impl Fn(i64) -> 
     }
     found
 }
+
+/// The number of labels of a classifier.
+pub(super) fn classes(node: &NodeFacts<'_>) -> Option<usize> {
+    let ints = ["classlabels_ints", "classlabels_int64s"];
+    let ints = ints.iter().find_map(|name| node.attributes.ints(name).ok().flatten()).map(<[i64]>::len);
+    let texts = node.attributes.strings("classlabels_strings").ok()?.map(|all| all.len());
+    Some(ints.or(texts).unwrap_or(0))
+}
+
+/// The number of scores that the coefficients of a linear classifier give.
+pub(super) fn scores(node: &NodeFacts<'_>) -> Option<usize> {
+    let coefficients = node.attributes.floats("coefficients").ok()??.len();
+    let features = node.input(0)?.dims.as_deref()?.last()?.known()?;
+    coefficients.checked_div(usize_of_i64(features)?)
+}
+
+/// Returns true if scores are returned as they are.
+pub(super) fn is_plain(node: &NodeFacts<'_>) -> bool {
+    matches!(node.attributes.text("post_transform"), Ok(None | Some("NONE")))
+}
+
+/// Returns true if scores are transformed by a function that ONNX Runtime does not apply to one
+/// score.
+pub(super) fn is_ignored_transform(node: &NodeFacts<'_>) -> bool {
+    !is_plain(node) && !is_text(node, "post_transform", "PROBIT")
+}

@@ -206,7 +206,7 @@ impl Search<'_> {
             let (label, parameters) = (format!("{label}, "), parameters.clone());
             self.graph(&NodePlace { graph, facts: &facts, path, label, parameters });
         }
-        if function.is_some() || !node.operator.domain.is_empty() {
+        if function.is_some() || !matches!(&*node.operator.domain, "" | "ai.onnx.ml") {
             return;
         }
         let symbols = self.inference.symbols_mut();

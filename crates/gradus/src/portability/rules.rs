@@ -7,13 +7,13 @@ use gradus_core::convert::nearest_f32;
 use gradus_core::{DType, Number};
 
 use super::checks::{
-    an_input, an_input_outside, becomes_one, becomes_smaller, both, bounds_outside, by_scales, cast,
+    an_input, an_input_outside, becomes_one, becomes_smaller, both, bounds_outside, by_scales, cast, classes,
     cut_lengths, distant, divides_by_scales, either, fewer_rows, given_size, index_below, index_out_of_range,
-    integer_product, integer_reduction, is_dilated, is_dilated_to_same, is_left, is_nearest, is_power_of_two,
-    is_text, is_valid_rounded_up, kept_size, leaves_too_few, left_out, more_channels, no_elements,
-    no_windows, open_bound_outside_int32, pools_beyond, pools_padding, quotient_beyond_int32, result_bounds,
-    result_outside, rounded_scales, rounded_size, rounded_up, rounds_twice, same_size, several_axes, ties,
-    uneven_parts, zeros,
+    integer_product, integer_reduction, is_dilated, is_dilated_to_same, is_ignored_transform, is_left,
+    is_nearest, is_plain, is_power_of_two, is_text, is_valid_rounded_up, kept_size, leaves_too_few, left_out,
+    more_channels, no_elements, no_windows, open_bound_outside_int32, pools_beyond, pools_padding,
+    quotient_beyond_int32, result_bounds, result_outside, rounded_scales, rounded_size, rounded_up,
+    rounds_twice, same_size, scores, several_axes, ties, uneven_parts, zeros,
 };
 use super::conditions::{FLOAT32, INT32, NodeFacts};
 use super::{When, range};
@@ -503,6 +503,13 @@ pub(super) const RULES: &[Rule] = &[
         applies: |node| (node.input(0)?.rank()? != 4).then_some(When::Always),
     },
     Rule {
+        name: "linear-scores-of-two-classes",
+        operators: &["LinearClassifier"],
+        condition: "one row of coefficients is for two classes",
+        results: ["returns 1 - x for the first class", "fails", "returns -x for the first class"],
+        applies: |node| (classes(node)? == 2 && scores(node)? == 1 && is_plain(node)).then_some(When::Always),
+    },
+    Rule {
         name: "log-softmax-of-distant-elements",
         operators: &["LogSoftmax"],
         condition: "an element is 87 or more below the largest",
@@ -547,6 +554,24 @@ pub(super) const RULES: &[Rule] = &[
         applies: |node| {
             let integers = node.is(0, &[I32, I64]) && node.is(1, &[I32, I64]);
             integers.then(|| node.outside(1, (0, i64::MAX))).flatten()
+        },
+    },
+    Rule {
+        name: "normalization-by-the-largest",
+        operators: &["Normalizer"],
+        condition: "an element is negative",
+        results: [
+            "divides by the largest element",
+            "divides by the largest magnitude",
+            "divides by the largest magnitude",
+        ],
+        applies: |node| {
+            let is_max = matches!(node.attributes.text("norm"), Ok(None | Some("MAX")));
+            let negative = |node: &mut NodeFacts<'_>| match node.float(0, &[F32, F64], |x| x < 0.0) {
+                None if node.is(0, &[I32, I64]) => node.outside(0, (0, i64::MAX)),
+                found => found,
+            };
+            is_max.then(|| negative(node)).flatten()
         },
     },
     Rule {
@@ -1108,6 +1133,24 @@ pub(super) const RULES: &[Rule] = &[
         },
     },
     Rule {
+        name: "transform-of-one-class",
+        operators: &["LinearClassifier"],
+        condition: "the only score is transformed, not by PROBIT",
+        results: ["returns the score", "fails", "transforms it"],
+        applies: |node| (classes(node)? < 2 && is_ignored_transform(node)).then_some(When::Always),
+    },
+    Rule {
+        name: "transform-of-one-target",
+        operators: &["LinearRegressor", "SVMRegressor", "TreeEnsembleRegressor"],
+        condition: "the only target is transformed, not by PROBIT",
+        results: ["returns the sum", "fails", "fails"],
+        applies: |node| {
+            let count = if node.node.operator.name.starts_with("Tree") { "n_targets" } else { "targets" };
+            let is_one = node.attributes.int_or(count, 1).ok()? == 1;
+            (is_one && is_ignored_transform(node)).then_some(When::Always)
+        },
+    },
+    Rule {
         name: "transposed-convolution-of-given-pads",
         operators: &["ConvTranspose"],
         condition: "pads are given together with output_shape",
@@ -1163,6 +1206,16 @@ pub(super) const RULES: &[Rule] = &[
         condition: "auto_pad is SAME_UPPER or SAME_LOWER, and windows are smaller than the stride",
         results: ["returns all sums", "returns all sums", "returns stride times the size"],
         applies: |node| same_size(node, |window, stride| window < stride),
+    },
+    Rule {
+        name: "tree-without-a-class",
+        operators: &["TreeEnsembleClassifier"],
+        condition: "all scores of a row are negative, but for classes without a leaf",
+        results: ["returns the best class that has a leaf", "fails", "returns the best class"],
+        applies: |node| {
+            let weights = node.attributes.floats("class_weights").ok()??;
+            (classes(node)? > 2 && weights.iter().any(|weight| *weight < 0.0)).then_some(When::Data)
+        },
     },
     Rule {
         name: "unique-of-nan",
