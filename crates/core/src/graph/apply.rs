@@ -272,7 +272,10 @@ impl<'e> Application<'e> {
             }
             if let Some(id) = self.builder.find(new_name(names, &info.name)) {
                 let own = self.builder.info(id);
-                own.declared = own.declared.take().or_else(|| info.declared.clone());
+                // A default has a shape that others need not have.
+                if own.declared.is_none() || (info.origin == Origin::Input && own.origin == Origin::Input) {
+                    own.declared.clone_from(&info.declared);
+                }
                 if own.aliases.is_empty() {
                     own.aliases.clone_from(&info.aliases);
                 }
