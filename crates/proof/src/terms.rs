@@ -369,11 +369,12 @@ impl<'m> Terms<'m> {
     /// outputs that the body declares, and that do not follow from its nodes.
     fn note_empty_scans(&self, scope: &TermScope<'_>, node: &Node, index: usize, call: &mut Call) {
         let Some(body) = node.graphs().next().filter(|_| call.is("Loop")) else { return };
-        let number = |input| match *self.table.numbers(call.argument(input)?)? {
+        let value = |input: usize| node.inputs.get(input).copied().flatten();
+        let number = |input| match *self.table.numbers(scope.values[value(input)?.index()]?)? {
             [number] => Some(number),
             _ => None,
         };
-        let starts = call.argument(1).is_none() || number(1) == Some(1);
+        let starts = value(1).is_none() || number(1) == Some(1);
         if starts && number(0).is_some_and(|most| most > 0) {
             return;
         }

@@ -140,6 +140,14 @@ impl<'e> Application<'e> {
             self.builder.shared(name);
             self.builder.define(name, Origin::Input)?;
         }
+        // Before constants: a default has a shape that other values of the input need not have.
+        for info in
+            graph.inputs.iter().map(|&id| graph.value(id)).filter(|info| !edit.gone.contains(&info.name))
+        {
+            if let Some(id) = self.builder.find(new_name(names, &info.name)) {
+                self.builder.info(id).declared.clone_from(&info.declared);
+            }
+        }
         self.constants(graph, edit, names)?;
         self.nodes(graph, &edit.nodes, names, false)?;
         for name in edit.outputs.clone().unwrap_or_else(|| own(&graph.outputs)) {
@@ -272,10 +280,7 @@ impl<'e> Application<'e> {
             }
             if let Some(id) = self.builder.find(new_name(names, &info.name)) {
                 let own = self.builder.info(id);
-                // A default has a shape that others need not have.
-                if own.declared.is_none() || (info.origin == Origin::Input && own.origin == Origin::Input) {
-                    own.declared.clone_from(&info.declared);
-                }
+                own.declared = own.declared.take().or_else(|| info.declared.clone());
                 if own.aliases.is_empty() {
                     own.aliases.clone_from(&info.aliases);
                 }

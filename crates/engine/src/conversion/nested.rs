@@ -21,7 +21,7 @@ pub fn nested(cx: &mut ConvertContext<'_, '_>, name: &str, lead: &[(&str, DType)
     for (place, &id) in inner.inputs().iter().enumerate() {
         let declared = match lead.get(place) {
             Some(&(_, dtype)) => Some(Type::Tensor(Some(dtype), Some(Vec::new()))),
-            None => declared_in(&scope, id, cx.conversion.source.standard),
+            None => declared_in(cx, &scope, id),
         };
         let like = lead.get(place).map_or(&*inner.value(id).name, |(name, _)| name);
         let name = cx.conversion.names.fresh(like);
@@ -48,21 +48,22 @@ pub fn nested(cx: &mut ConvertContext<'_, '_>, name: &str, lead: &[(&str, DType)
             target.name_since(since, "copy", &mut cx.conversion.names);
         }
         given.insert(value);
-        target.declared_output(value, declared_in(&scope, id, cx.conversion.source.standard));
+        target.declared_output(value, declared_in(cx, &scope, id));
     }
     Ok(Content::Graph(Arc::new(target.finish(inner.name(), true)?)))
 }
 
 /// The type of a tensor whose element type is known: a runtime finds a type itself, but takes none
 /// without an element type. Sizes are those that an ONNX graph declares, which concatenated outputs
-/// of no iteration have in ONNX Runtime; of other standards, those that are known.
-fn declared_in(scope: &SourceGraph<'_>, id: ValueId, standard: Standard) -> Option<Type> {
+/// of no iteration have in ONNX Runtime, or else those that are known.
+fn declared_in(cx: &ConvertContext<'_, '_>, scope: &SourceGraph<'_>, id: ValueId) -> Option<Type> {
     let Type::Tensor(dtype @ Some(_), mut sizes) = declared(scope.fact(id))? else { return None };
-    if standard == Standard::Onnx {
-        sizes = match &scope.graph.value(id).declared {
-            Some(Type::Tensor(_, sizes)) => sizes.clone(),
-            _ => None,
-        };
+    if cx.conversion.source.standard == Standard::Onnx {
+        match &scope.graph.value(id).declared {
+            Some(Type::Tensor(_, Some(own))) => sizes = Some(own.clone()),
+            _ if &*cx.node.operator.name == "Loop" => sizes = None,
+            _ => {}
+        }
     }
     Some(Type::Tensor(dtype, sizes))
 }
