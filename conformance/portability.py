@@ -446,6 +446,8 @@ valid = {**ceil, "auto_pad": "VALID"}
 case("pool-of-ceil-mode-and-valid", "AveragePool", [image], valid)
 case("pool-of-ceil-mode-and-valid", "LpPool", [image], {**valid, "kernel_shape": [3, 3]}, also=["pool-of-norms-beyond-padding"])
 case("maximum-of-ceil-mode-and-valid", "MaxPool", [image], valid)
+padded = {"auto_pad": "SAME_UPPER", "kernel_shape": [3, 3], "strides": [2, 2]}
+case("pool-of-same-size-with-indices", "MaxPool", [image.astype(u8)], padded, outputs=2, computed=(0,))
 case("pool-of-norms-beyond-padding", "LpPool", [image], ceil)
 for size, rule in [(4, "local-response-of-even-size"), (3, None)]:
     case(rule, "LRN", [np.zeros((1, 1, 2, 2), f32)], {"size": size})

@@ -115,6 +115,14 @@ impl Model {
             inference.must_be_consistent("cannot write what was given")?;
         }
         let graph = self.graph();
+        let open = if graph.inputs().iter().any(|&id| graph.constant(id).is_some()) {
+            let mut given = given.clone();
+            given.open_defaults = true;
+            Some(self.infer(&given)?)
+        } else {
+            None
+        };
+        let inference = open.as_ref().unwrap_or(inference);
         let telling = Telling::new(self.source(), inference.symbols(), given);
         let told = |id: ValueId| {
             let info = graph.value(id);

@@ -93,7 +93,8 @@ impl Model {
     /// The main graph in operators of ONNX alone, with the types of its values.
     fn portable(&self, opset: Option<i64>) -> Result<Graph> {
         let graph = self.graph();
-        let options = InferOptions::default();
+        let mut options = InferOptions::default();
+        options.open_defaults = true;
         let inference = self.infer(&options)?;
         let telling = Telling::new(self.source(), inference.symbols(), &options);
         let typed = |id: ValueId| {

@@ -218,7 +218,7 @@ impl<'m> Joiner<'m> {
             outputs.into_iter().map(|key| if builder.is_defined(key) { "" } else { key }).collect();
         let keys = node.inputs.iter().map(|id| id.map(|id| scope.key(id)).filter(|key| !key.is_empty()));
         let inputs = keys.map(|key| key.map(|key| builder.reference(key))).collect();
-        let node = Node {
+        let copy = Node {
             name: node.name.clone(),
             operator: node.operator.clone(),
             version: node.version,
@@ -227,7 +227,15 @@ impl<'m> Joiner<'m> {
             attributes: self.attributes(scope, node)?,
             position: None,
         };
-        builder.push(node, &outputs)
+        builder.push(copy, &outputs)?;
+        // Concatenated outputs of no iteration have the sizes that the body declares.
+        let body = node.graphs().next().filter(|_| &*node.operator.name == "Loop");
+        let results = body.iter().flat_map(|body| body.outputs().iter().skip(1).map(|&id| body.value(id)));
+        for (result, key) in results.zip(outputs).filter(|(_, key)| !key.is_empty()) {
+            let id = builder.reference(key);
+            builder.info(id).declared.clone_from(&result.declared);
+        }
+        Ok(())
     }
 
     fn attributes(&mut self, scope: &Scope<'_>, node: &Node) -> Result<Vec<Attribute>> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use foldhash::{HashMap, HashSet};
 use gradus_core::convert::i64_of;
-use gradus_core::graph::{Content, Graph, Node, Origin, Standard, ValueId};
+use gradus_core::graph::{Content, DeclaredDim, Graph, Node, Origin, Standard, Type, ValueId};
 use gradus_core::sort::SharedSort;
 use gradus_core::{DType, Limits, Result};
 use gradus_engine::attributes::Attributes;
@@ -289,6 +289,7 @@ impl<'m> Terms<'m> {
                 call.arguments.push(Some(self.table.intern(term, Info::default())));
             }
         }
+        self.note_empty_scans(scope, node, index, &mut call);
         // Equal calls have equal outputs, though more may be known of the later one.
         laws::form(self, &mut call);
         let key = (call.operator.clone(), call.arguments.clone());
@@ -362,6 +363,38 @@ impl<'m> Terms<'m> {
         let (domain, name) = (node.operator.domain.clone(), node.operator.name.clone());
         let operator = Operator { domain, name, version, attributes: key };
         Ok(Some(Call { operator: Arc::new(operator), row, arguments, infos: infos.to_vec() }))
+    }
+
+    /// Adds sizes to the attributes of a `Loop` that may run zero times: those of its concatenated
+    /// outputs that the body declares, and that do not follow from its nodes.
+    fn note_empty_scans(&self, scope: &TermScope<'_>, node: &Node, index: usize, call: &mut Call) {
+        let Some(body) = node.graphs().next().filter(|_| call.is("Loop")) else { return };
+        let value = |input: usize| node.inputs.get(input).copied().flatten();
+        let number = |input| match *self.table.numbers(scope.values[value(input)?.index()]?)? {
+            [number] => Some(number),
+            _ => None,
+        };
+        let starts = value(1).is_none() || number(1) == Some(1);
+        if starts && number(0).is_some_and(|most| most > 0) {
+            return;
+        }
+        let facts = self.bodies.facts(body, &[&*scope.path, &[(index, 0)]].concat());
+        let results = node.outputs.iter().zip(body.outputs().iter().skip(1)).enumerate();
+        for (slot, (id, result)) in results.skip(node.inputs.len().saturating_sub(2)) {
+            let declared = id.and_then(|id| scope.graph.value(id).declared.as_ref());
+            let Some(Type::Tensor(_, Some(sizes))) = declared else { continue };
+            let dims = facts[result.index()].as_tensor().and_then(|fact| fact.dims.as_ref());
+            let follows =
+                |axis: usize| dims.is_some_and(|dims| dims.get(axis).is_none_or(|dim| dim.known().is_some()));
+            let size = |(axis, size): (usize, &DeclaredDim)| {
+                size.known().filter(|_| !follows(axis)).map_or(-1, i64_of)
+            };
+            let sizes: Arc<[i64]> = sizes.iter().enumerate().map(size).collect();
+            if dims.is_none() || sizes.iter().any(|&size| size >= 0) {
+                let name = format!(" sizes of output {slot}").into();
+                call.attributes_mut().push((name, ContentKey::Ints(sizes)));
+            }
+        }
     }
 
     /// The outputs of a subgraph: as terms with parameters within a context, or of a branch that is

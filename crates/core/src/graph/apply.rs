@@ -140,6 +140,14 @@ impl<'e> Application<'e> {
             self.builder.shared(name);
             self.builder.define(name, Origin::Input)?;
         }
+        // Before constants: a default has a shape that other values of the input need not have.
+        for info in
+            graph.inputs.iter().map(|&id| graph.value(id)).filter(|info| !edit.gone.contains(&info.name))
+        {
+            if let Some(id) = self.builder.find(new_name(names, &info.name)) {
+                self.builder.info(id).declared.clone_from(&info.declared);
+            }
+        }
         self.constants(graph, edit, names)?;
         self.nodes(graph, &edit.nodes, names, false)?;
         for name in edit.outputs.clone().unwrap_or_else(|| own(&graph.outputs)) {

@@ -20,6 +20,11 @@ pub enum DeclaredDim {
 }
 
 impl DeclaredDim {
+    /// The size, if it is known.
+    pub fn known(&self) -> Option<usize> {
+        if let DeclaredDim::Known(len) = self { Some(*len) } else { None }
+    }
+
     /// Returns true if an axis of this dimension may have that size.
     pub fn admits(&self, len: usize) -> bool {
         match *self {
@@ -66,7 +71,7 @@ impl Type {
     /// The sizes of a tensor whose shape is declared in full.
     pub fn known_dims(&self) -> Option<Vec<usize>> {
         let Type::Tensor(_, Some(sizes)) = self else { return None };
-        sizes.iter().map(|size| if let DeclaredDim::Known(len) = size { Some(*len) } else { None }).collect()
+        sizes.iter().map(DeclaredDim::known).collect()
     }
 
     /// Replaces the text of all symbols within.

@@ -3,14 +3,14 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use gradus_core::graph::{self, Content};
+use gradus_core::graph::{Content, Standard, Type, ValueId};
 use gradus_core::{DType, Result};
 
 use super::node::ConvertContext;
 use super::report::cannot;
+use super::scope::SourceGraph;
 use super::types::declared;
 use super::writer::GraphWriter;
-use crate::fact::Fact;
 
 /// A graph of the node, which sees what is around it in both standards. The first inputs have these
 /// names and types.
@@ -20,8 +20,8 @@ pub fn nested(cx: &mut ConvertContext<'_, '_>, name: &str, lead: &[(&str, DType)
     let mut target = GraphWriter::new(cx.target.standard, cx.target.opset);
     for (place, &id) in inner.inputs().iter().enumerate() {
         let declared = match lead.get(place) {
-            Some(&(_, dtype)) => Some(graph::Type::Tensor(Some(dtype), Some(Vec::new()))),
-            None => with_element_type(scope.fact(id)),
+            Some(&(_, dtype)) => Some(Type::Tensor(Some(dtype), Some(Vec::new()))),
+            None => declared_in(cx, &scope, id),
         };
         let like = lead.get(place).map_or(&*inner.value(id).name, |(name, _)| name);
         let name = cx.conversion.names.fresh(like);
@@ -48,13 +48,22 @@ pub fn nested(cx: &mut ConvertContext<'_, '_>, name: &str, lead: &[(&str, DType)
             target.name_since(since, "copy", &mut cx.conversion.names);
         }
         given.insert(value);
-        target.declared_output(value, with_element_type(scope.fact(id)));
+        target.declared_output(value, declared_in(cx, &scope, id));
     }
     Ok(Content::Graph(Arc::new(target.finish(inner.name(), true)?)))
 }
 
-/// The type of a tensor whose element type is known, with its known sizes: a runtime finds a type
-/// itself, but takes none without an element type.
-fn with_element_type(fact: &Fact) -> Option<graph::Type> {
-    declared(fact).filter(|_| fact.dtype().is_some())
+/// The type of a tensor whose element type is known: a runtime finds a type itself, but takes none
+/// without an element type. Sizes are those that an ONNX graph declares, which concatenated outputs
+/// of no iteration have in ONNX Runtime, or else those that are known.
+fn declared_in(cx: &ConvertContext<'_, '_>, scope: &SourceGraph<'_>, id: ValueId) -> Option<Type> {
+    let Type::Tensor(dtype @ Some(_), mut sizes) = declared(scope.fact(id))? else { return None };
+    if cx.conversion.source.standard == Standard::Onnx {
+        match &scope.graph.value(id).declared {
+            Some(Type::Tensor(_, Some(own))) => sizes = Some(own.clone()),
+            _ if &*cx.node.operator.name == "Loop" => sizes = None,
+            _ => {}
+        }
+    }
+    Some(Type::Tensor(dtype, sizes))
 }

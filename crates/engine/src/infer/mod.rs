@@ -74,6 +74,9 @@ pub struct InferOptions {
     /// another, and floats may round dimensions. Less is known then, and all of it holds for
     /// whatever the model runs on.
     pub cautious: bool,
+    /// Conclude nothing from the defaults of inputs: callers may give others. Cautious options do
+    /// not either.
+    pub open_defaults: bool,
     /// Maximum number of bytes of a constant that is computed.
     pub max_bytes: u64,
     /// Limits of what constant nodes may spend, and of nesting; if none are given, those of the
@@ -103,6 +106,7 @@ impl Default for InferOptions {
             sizes: Sizes::default(),
             ignore_declared: false,
             cautious: false,
+            open_defaults: false,
             max_bytes: 1 << 19,
             limits: None,
             dialect: Dialect::default(),
@@ -303,7 +307,7 @@ impl Source {
         given.extend(options.sizes.assume.assume(&declared, &nameless, &mut pass.shared.symbols)?);
         given.extend(solved.assume(&declared, &nameless, &mut pass.shared.symbols)?);
         let overridable = has_default_inputs(source);
-        pass.fixed_defaults = !(options.cautious && overridable);
+        pass.fixed_defaults = !((options.cautious || options.open_defaults) && overridable);
         let read = read_values(graph);
         let facts = graph.inputs().iter().map(|&id| {
             let overridable = overridable && read.contains(&id);

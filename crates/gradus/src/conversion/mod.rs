@@ -307,7 +307,17 @@ impl Model {
 
     /// The model in another standard or operator set.
     fn converted(&self, wanted: Wanted<'_>) -> Result<Converted> {
-        self.converted_of(self.inferred(wanted.options)?, wanted)
+        let inference = self.inferred(wanted.options)?;
+        if self.source().standard == wanted.to && rests_on_declared(&inference).next().is_some() {
+            let mut given = InferOptions::default().cautiously();
+            given.sizes.clone_from(&wanted.options.sizes);
+            given.ignore_declared = true;
+            let open = self.infer(&given).and_then(|open| self.converted_of(open, wanted));
+            if open.is_ok() {
+                return open;
+            }
+        }
+        self.converted_of(inference, wanted)
     }
 
     /// An inferred model in another standard or operator set. Defaults of inputs become constants
@@ -334,8 +344,7 @@ impl Model {
         let Wanted { to, opset, options, lowers } = wanted;
         let source = self.source();
         let mut report = ConversionReport::default();
-        let declared = inference.conditions().iter().filter(|of| of.why == Why::Declared && !of.of_sizes);
-        for ModelCondition { text, node, .. } in declared {
+        for ModelCondition { text, node, .. } in rests_on_declared(&inference) {
             report.lose(format!("runs of a shape that is not the declared one: {text} ({node})"));
         }
         let (facts, symbols, bodies, problems) = inference.into_parts();
@@ -385,6 +394,11 @@ impl Model {
         let ConversionState { report, origins, .. } = conversion;
         Ok(Converted { model: model.converted_from(self), report, origins })
     }
+}
+
+/// The declared shapes that facts rest on.
+fn rests_on_declared(inference: &Inference) -> impl Iterator<Item = &ModelCondition> {
+    inference.conditions().iter().filter(|of| of.why == Why::Declared && !of.of_sizes)
 }
 
 /// The version of OpenVINO's format that is written.

@@ -550,8 +550,15 @@ pub(super) fn more_channels(node: &mut NodeFacts<'_>) -> Option<When> {
 }
 
 /// Returns true if `auto_pad` asks for a size that follows from the stride.
-fn is_same(node: &NodeFacts<'_>) -> bool {
+pub(super) fn is_same(node: &NodeFacts<'_>) -> bool {
     is_text(node, "auto_pad", "SAME_UPPER") || is_text(node, "auto_pad", "SAME_LOWER")
+}
+
+/// Returns true if a pool returns indices, and a size of its data is not known.
+pub(super) fn returns_indices_of_open(node: &NodeFacts<'_>) -> bool {
+    let dims = node.input(0).and_then(|fact| fact.dims.as_ref());
+    let is_open = dims.is_none_or(|dims| dims.iter().skip(2).any(|dim| dim.known().is_none()));
+    is_open && node.node.outputs.get(1).is_some_and(Option::is_some)
 }
 
 /// When a transposed convolution whose size is stride times that of its input has windows and strides

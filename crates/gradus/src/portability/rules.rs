@@ -10,10 +10,10 @@ use super::checks::{
     an_input, an_input_outside, becomes_one, becomes_smaller, both, bounds_outside, by_scales, cast, classes,
     cut_lengths, distant, divides_by_scales, either, fewer_rows, given_size, index_below, index_out_of_range,
     integer_product, integer_reduction, is_dilated, is_dilated_to_same, is_ignored_transform, is_left,
-    is_nearest, is_plain, is_power_of_two, is_text, is_valid_rounded_up, kept_size, leaves_too_few, left_out,
-    more_channels, no_elements, no_windows, open_bound_outside_int32, pools_beyond, pools_padding,
-    quotient_beyond_int32, result_bounds, result_outside, rounded_scales, rounded_size, rounded_up,
-    rounds_twice, same_size, scores, several_axes, ties, uneven_parts, zeros,
+    is_nearest, is_plain, is_power_of_two, is_same, is_text, is_valid_rounded_up, kept_size, leaves_too_few,
+    left_out, more_channels, no_elements, no_windows, open_bound_outside_int32, pools_beyond, pools_padding,
+    quotient_beyond_int32, result_bounds, result_outside, returns_indices_of_open, rounded_scales,
+    rounded_size, rounded_up, rounds_twice, same_size, scores, several_axes, ties, uneven_parts, zeros,
 };
 use super::conditions::{FLOAT32, INT32, NodeFacts};
 use super::{When, range};
@@ -696,6 +696,13 @@ pub(super) const RULES: &[Rule] = &[
             "pads one end or leaves elements 0",
         ],
         applies: |node| is_dilated_to_same(node).then_some(When::Always),
+    },
+    Rule {
+        name: "pool-of-same-size-with-indices",
+        operators: &["MaxPool"],
+        condition: "auto_pad asks for the same size, indices are returned, and sizes are open",
+        results: ["pads both ends", "does not pad the begin", "pads both ends"],
+        applies: |node| (is_same(node) && returns_indices_of_open(node)).then_some(When::Data),
     },
     Rule {
         name: "pool-of-valid-windows-with-dilation",

@@ -234,6 +234,8 @@ fn older_operator_sets_give_the_same_bits() {
             vec![zero("upper")],
         ),
         ("Dropout", 12, vec![floats(&[2, 3])], vec![Tensor::scalar(0.25f32), flag], vec![one("seed")]),
+        // The node takes floats alone in older sets.
+        ("Constant", 9, vec![], vec![], vec![("value", Content::Tensor(list(&[3, -1]).into()))]),
         ("Constant", 12, vec![], vec![], vec![("value_float", Content::Float(0.5))]),
         ("Constant", 12, vec![], vec![], vec![("value_floats", Content::Floats([0.5, -1.0].into()))]),
         ("Constant", 12, vec![], vec![], vec![("value_int", Content::Int(7))]),

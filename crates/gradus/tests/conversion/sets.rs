@@ -52,6 +52,33 @@ fn outputs_whose_rank_only_the_source_declares_keep_the_declaration() {
     }
 }
 
+/// Concatenated outputs of a loop of no iteration have the sizes that its body declares. No node
+/// tells the shape of the body's output, and the converted model does not rest on the declared one.
+#[test]
+fn bodies_keep_the_sizes_that_they_declare() {
+    for (node, declared) in [
+        ("Concat(w, w, axis=0)", ["2", "3"]),
+        ("Concat(w, w, axis=0)", ["", "3"]),
+        ("Reshape(w, shape)", ["2", "3"]),
+        ("Reshape(w, shape)", ["rows", "3"]),
+    ] {
+        let text = format!("i: int64[]; go: bool[]; on = Identity(go); each = {node}; return on: bool[]");
+        let body = Sketch::nested().text(&text).output("each", DType::F32, &declared).graph();
+        let model = Sketch::of("w: float32[a, 3]; shape: int64[k]; most: int64[]")
+            .with("Loop", &["most", ""], &["y"], vec![("body", body)])
+            .text("return y: float32[most, 2, 3]")
+            .model();
+        for opset in [13, 17, 21] {
+            let converted = in_set(&model, opset).unwrap();
+            let (report, graph) = (converted.report, converted.model.graph().nodes()[0].graphs().next());
+            let body = graph.unwrap();
+            let of_each = body.value(body.outputs()[1]).declared.as_ref();
+            assert_eq!(of_each, Some(&tensor_type(DType::F32, &declared)), "{node} in {opset}");
+            assert_eq!(report.lost, [""; 0], "{node} in {opset}");
+        }
+    }
+}
+
 /// Operators of other domains, known or not, stay in another operator set of ONNX.
 #[test]
 fn nodes_of_other_domains_stay_as_they_are() {

@@ -89,6 +89,38 @@ fn stripped_weights_come_back_with_all_bits() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
+/// A field of a message that has a length.
+fn field(number: u8, content: &[u8]) -> Vec<u8> {
+    [&[number << 3 | 2, u8::try_from(content.len()).unwrap()], content].concat()
+}
+
+/// A short weight and a tensor of an attribute, which no edit writes into a file or leaves out,
+/// come out of a file that the new model does not find.
+#[test]
+fn tensors_of_other_files_are_in_the_model() {
+    let (from, to) = (folder("from"), folder("to"));
+    let location = field(13, &[field(1, b"location"), field(2, b"w.bin")].concat());
+    let tensor = |name: &[u8]| [&[8, 2, 16, 1][..], &field(8, name), &location, &[112, 1]].concat();
+    let attribute = [field(1, b"value"), field(5, &tensor(b"")), vec![160, 1, 4]].concat();
+    let constant = [field(2, b"c"), field(4, b"Constant"), field(5, &attribute)].concat();
+    let add = [field(1, b"w"), field(1, b"c"), field(2, b"y"), field(4, b"Add")].concat();
+    let graph = [field(1, &constant), field(1, &add), field(2, b"g"), field(5, &tensor(b"w"))];
+    let graph = [graph.concat(), field(12, &field(1, b"y"))].concat();
+    std::fs::write(from.join("w.bin"), [0, 0, 128, 63, 0, 0, 0, 64]).unwrap();
+    let model = [vec![8, 8], field(8, &[16, 13]), field(7, &graph)].concat();
+    std::fs::write(from.join("m.onnx"), model).unwrap();
+    let model = Model::open(from.join("m.onnx")).unwrap();
+    for (number, edit) in
+        [Edit::Embed, Edit::StripWeights, Edit::External { file: "n.bin".into() }].into_iter().enumerate()
+    {
+        let path = to.join(format!("{number}.onnx"));
+        edited(&model, [edit]).save(&path).unwrap();
+        assert_eq!(run(&Model::open(path).unwrap(), &[], "y"), run(&model, &[], "y"), "{number}");
+    }
+    std::fs::remove_dir_all(from).unwrap();
+    std::fs::remove_dir_all(to).unwrap();
+}
+
 #[test]
 fn equal_weights_are_kept_once() {
     let model = heavy();

@@ -309,6 +309,36 @@ fn models_of_other_defaults_are_not_proved() {
     }
 }
 
+/// Concatenated outputs of a loop of no iteration have the sizes that its body declares.
+#[test]
+fn loops_that_declare_other_sizes_are_not_proved() {
+    let model = |declared: [&str; 2], most: Option<i64>| {
+        let text = "i: int64[]; go: bool[]; on = Identity(go); each = Concat(w, w, axis=0)";
+        let body = Sketch::nested().text(text).text("return on: bool[]");
+        let body = body.output("each", DType::F32, &declared).graph();
+        let sketch = match most {
+            Some(most) => Sketch::of(&format!("most = {most}")),
+            None => Sketch::of("most: int64[]"),
+        };
+        let sketch =
+            sketch.text("w: float32[a, 3]").with("Loop", &["most", ""], &["y"], vec![("body", body)]);
+        sketch.output("y", DType::F32, &["", "", ""]).model()
+    };
+    for (declared, most, same) in [
+        ([["2", "3"], ["2", "3"]], None, true),
+        // The size follows from the body.
+        ([["2", "3"], ["2", ""]], None, true),
+        ([["2", "3"], ["", "3"]], None, false),
+        ([["2", "3"], ["4", "3"]], None, false),
+        ([["2", "3"], ["", "3"]], Some(0), false),
+        ([["2", "3"], ["", "3"]], Some(2), true),
+    ] {
+        let [first, second] = declared.map(|declared| model(declared, most));
+        let proof = proof(&first, &second).unwrap();
+        assert_eq!(proof.is_complete(), same, "{declared:?} {most:?}");
+    }
+}
+
 /// Sizes that no input of both models has prove nothing.
 #[test]
 fn models_without_a_common_input_are_not_equivalent() {

@@ -80,8 +80,15 @@ fn declared_shapes_that_are_taken_are_conditions() {
         let body = body.text("return on: bool[]").with("If", &["c"], &["next"], branches());
         vec![("body", body.text(declared).graph())]
     };
-    let given = || Sketch::of("x: float32[n]; s: int64[k]; c: bool[]; most: int64[]; go = true");
+    let given = || Sketch::of("x: float32[n]; s: int64[k]; c: bool[]; most: int64[]; go = true; zero = 0");
     let repeat = |inputs: &[&str], declared: &str| given().with("Loop", inputs, &["y"], body(declared));
+    // Bodies of one input, and of two, that read the value around as well.
+    let reads = |inputs: &str, declared: &str| {
+        let body = Sketch::nested().text(inputs).with("If", &["c"], &["next"], branches());
+        vec![("num_scan_inputs", Content::Int(1)), ("body", body.text(declared).graph())]
+    };
+    let scan = reads("v: float32[]; i: int64[]", "return next: float32[4]");
+    let map = vec![reads("v: float32[]", "return next: float32[4]").swap_remove(1)];
     for (sketch, declared, wanted, y) in [
         (given().text("y = Reshape(x, s)"), "2, 3", &["shape is [2, 3]"][..], "float32[2, 3]"),
         (given().text("y = Reshape(x, s)"), "rows, 3", &["shape is [?, 3]"], "float32[rows, 3]"),
@@ -89,6 +96,16 @@ fn declared_shapes_that_are_taken_are_conditions() {
         (given().with("If", &["c"], &["y"], branches()), "", &[], "float32[...]"),
         (given().with("If", &["c"], &["r"], branches()).text("y = Neg(r)"), "3", &[], "float32[...]"),
         (repeat(&["most", "go", "x"], "return next: float32[]"), "4", &[], "float32[...]"),
+        (given().with("Scan", &["x", "s"], &["y"], scan), "4", &[], "float32[...]"),
+        (
+            given()
+                .node("SequenceConstruct", &["x"], &["list"])
+                .with("SequenceMap", &["list"], &["mapped"], map)
+                .node("SequenceAt", &["mapped", "zero"], &["y"]),
+            "4",
+            &[],
+            "float32[...]",
+        ),
         (given().text("y = NonZero(x)"), "1, 7", &[], "int64[1, NonZero]"),
     ] {
         let model = sketch.text(&format!("return y: float32[{declared}]")).model();

@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 
+use gradus::fold::FoldOptions;
 use gradus::graph::{Content, DeclaredDim, Type};
 use gradus::infer::{InferOptions, InputFact, Reuse};
 use gradus::{DType, Dim, Model, Tensor};
 
-use crate::common::sketch::Sketch;
+use crate::common::sketch::{Sketch, tensor_type};
 
 /// Numbers and names of sizes.
 fn shape(sizes: &[&str]) -> Type {
@@ -211,5 +212,25 @@ fn a_fit_follows_the_links_between_sizes() {
         let sizes: Vec<_> = fit.sizes.iter().map(|(name, size)| (&**name, *size)).collect();
         assert_eq!((&*fit.symbol, fit.most, fit.bytes), ("past", Some(100), bytes(100)));
         assert_eq!(sizes, [("batch", 8), ("total", 101)]);
+    }
+}
+
+/// Callers may give an input another value than its default, of other sizes.
+#[test]
+fn sizes_of_defaults_are_not_declared() {
+    let default = Tensor::zeros(DType::F32, gradus::Shape::new([0, 3]).unwrap()).unwrap();
+    let sketch = Sketch::of("x: float32[n, m]").constant("x", default);
+    let model = sketch.text("y = Neg(x); return y: float32[n, m]").model();
+    let written = Model::from_bytes(&model.to_onnx().unwrap()).unwrap();
+    let options = InferOptions::default();
+    let inferred = written.declared(&written.infer(&options).unwrap(), &options).unwrap();
+    let folded = written.fold(&FoldOptions::default()).unwrap().model;
+    for (how, graph) in
+        [("written", written.graph()), ("inferred", &inferred.graph), ("folded", &folded.graph)]
+    {
+        for id in [graph.inputs()[0], graph.outputs()[0]] {
+            let declared = graph.value(id).declared.as_ref();
+            assert_eq!(declared, Some(&tensor_type(DType::F32, &["n", "m"])), "{how}");
+        }
     }
 }

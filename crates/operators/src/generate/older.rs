@@ -23,8 +23,17 @@ pub fn eye_in_other_type(cx: &mut ConvertContext<'_, '_>) -> Result<Option<Vec<N
     Ok(Some(vec![if own == to { eye } else { cx.cast(eye, to)? }]))
 }
 
-/// A constant as a tensor, in operator sets that lack its attribute.
+/// A constant as a tensor, in operator sets that lack its attribute; as one of the graph in those
+/// whose node does not take its type.
 pub fn constant_as_tensor(cx: &mut ConvertContext<'_, '_>) -> Result<Option<Vec<NewValue>>> {
+    let dtype = cx.node.outputs.first().copied().flatten().and_then(|id| cx.scope.fact(id).dtype());
+    let output = cx.target.signature("Constant").and_then(|signature| signature.outputs.first());
+    if let (Some(dtype), Some(output)) = (dtype, output)
+        && !output.types.tensor.contains(dtype)
+    {
+        let tensor = held(&cx.attributes)?;
+        return Ok(Some(vec![cx.constant(tensor)]));
+    }
     if cx.attributes.all().next().is_none_or(|(given, _)| cx.set_has(given)) {
         return Ok(None);
     }

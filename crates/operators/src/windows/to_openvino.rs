@@ -323,6 +323,10 @@ pub fn max_pool(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
         return Err(cannot("OpenVINO has no equivalent of MaxPool's indices with storage_order=1"));
     }
     cx.edges_of_floats(caveats::NAN);
+    let is_same = cx.attributes.text("auto_pad")?.is_some_and(|pads| pads.starts_with("SAME"));
+    if indices && is_same && cx.dims(0).is_none_or(|dims| dims.iter().skip(2).any(Option::is_none)) {
+        cx.edges("OpenVINO does not pad to the same size where indices are returned and sizes are open");
+    }
     let mut attributes = pool(cx)?;
     attributes.extend([say("index_element_type", "i64"), say("axis", 0)]);
     let x = cx.input(0)?;

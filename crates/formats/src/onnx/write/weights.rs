@@ -1,4 +1,5 @@
-//! Where the elements of initializers lie: in the model, in one file next to it, or nowhere.
+//! Where the elements of initializers lie: in the model, in one file next to it, or nowhere. Those of
+//! other tensors are in the model then.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -31,8 +32,19 @@ pub enum Place<'a> {
     /// model.
     File(&'a str, u64),
     /// Nowhere, if they have at least so many bytes: the model says their types, shapes and
-    /// digests.
+    /// digests. Others are in the model.
     Nowhere(u64),
+}
+
+impl Place<'_> {
+    /// Where elements go that do not stay, but for those that the model has all the same.
+    fn destination(self) -> Destination {
+        match self {
+            Place::Same | Place::Model => Destination::Model,
+            Place::File(..) => Destination::File,
+            Place::Nowhere(_) => Destination::Nowhere,
+        }
+    }
 }
 
 /// A model whose initializers lie elsewhere.
@@ -42,7 +54,7 @@ pub struct Placed {
     pub model: Splice,
     /// The content of the file next to it.
     pub file: Splice,
-    /// The number of initializers that are elsewhere than before, and their bytes.
+    /// The number of initializers that went to the place, and their bytes.
     pub moved: (usize, u64),
     /// The number of stripped initializers that got their elements.
     pub restored: usize,
@@ -66,13 +78,19 @@ pub fn place_weights(
     let name = if let Place::File(name, _) = place { name } else { "" };
     let mut file = DataFile { name, content: Splice::default() };
     let model = rewritten(ByteSpan::of(bytes), Message::Model, &mut |message, field| {
-        if (message, field.number) != (Message::Graph, graph_proto::INITIALIZER) {
+        if message.within(field.number) != Some(Message::Tensor) {
             return Ok(None);
         }
         limits.check()?;
-        let span = field.span()?;
+        let (span, is_weight) = (field.span()?, (message, field.number) == WEIGHT);
+        // Others move only out of files that the model would not find.
+        if !is_weight && !has_external(span)? {
+            return Ok(None);
+        }
         let stored = StoredWeights::of(&reader, span)?;
-        let Some(to) = stored.destination(place) else { return stored.restored(given, &mut placed) };
+        let Some(to) = stored.destination(place, is_weight) else {
+            return stored.restored(given, &mut placed);
+        };
         let (name, constant) = (stored.name, &stored.constant);
         let tensor = match (&stored.digest, given(name)?) {
             (Some(digest), Some(tensor)) => {
@@ -87,8 +105,10 @@ pub fn place_weights(
             (None, _) => constant.tensor()?,
         };
         let Some(raw) = tensor.bytes() else { return Ok(None) };
-        placed.moved.0 += 1;
-        placed.moved.1 += u64_of(raw.len());
+        if to == place.destination() {
+            placed.moved.0 += 1;
+            placed.moved.1 += u64_of(raw.len());
+        }
         Ok(Some(Change::Message(moved(span, raw, to, &mut file)?)))
     })?;
     placed.model = model.unwrap_or_else(|| Splice::whole(bytes.len()));
@@ -96,8 +116,21 @@ pub fn place_weights(
     Ok(placed)
 }
 
+/// The field that has an initializer.
+const WEIGHT: (Message, u32) = (Message::Graph, graph_proto::INITIALIZER);
+
+/// Returns true if the elements of a tensor are in a file.
+fn has_external(span: ByteSpan<'_>) -> Result<bool> {
+    for field in span.fields() {
+        if field?.number == tensor_proto::EXTERNAL_DATA {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// The place of one initializer.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 enum Destination {
     Model,
     File,
@@ -131,16 +164,15 @@ impl<'a> StoredWeights<'a> {
     }
 
     /// Where the elements go; nothing if they stay.
-    fn destination(&self, place: Place<'_>) -> Option<Destination> {
+    fn destination(&self, place: Place<'_>, is_weight: bool) -> Option<Destination> {
         let len = byte_len(self.constant.dtype(), self.constant.shape());
-        let is_long = |least: u64| len >= u128::from(least.max(1));
         match place {
             Place::Same => None,
-            Place::File(_, least) if is_long(least) => Some(Destination::File),
-            Place::Model | Place::File(..) => self.is_external.then_some(Destination::Model),
-            Place::Nowhere(least) => {
-                (self.digest.is_none() && is_long(least)).then_some(Destination::Nowhere)
+            Place::Nowhere(_) if self.digest.is_some() => None,
+            Place::File(_, least) | Place::Nowhere(least) if is_weight && len >= u128::from(least.max(1)) => {
+                Some(place.destination())
             }
+            _ => self.is_external.then_some(Destination::Model),
         }
     }
 

@@ -170,6 +170,9 @@ fn what_has_no_elements_is_a_constant_of_openvino() {
     // A pad of a whole window, and one that cuts.
     let alone = why(image().attribute("pads", Content::Ints([3, 0].into())));
     assert!(alone.contains("OpenVINO refuses a window that lies on padding alone"), "{alone}");
+    let indexed = image().attribute("auto_pad", Content::Bytes("SAME_UPPER".into()));
+    let indexed = why(indexed.outputs(2));
+    assert!(indexed.contains("OpenVINO does not pad to the same size where indices"), "{indexed}");
     let cut = image().attribute("pads", Content::Ints([-1, 0].into()));
     let refused = convert(&cut.model().0).unwrap_err().to_string();
     assert!(refused.ends_with("attribute \"pads\" is -1, expected at least 0"), "{refused}");
