@@ -198,6 +198,36 @@ fn conditions_of_a_branch_say_when_it_runs() {
     assert_eq!((problems, &*y), (vec![], "float32[If]"));
 }
 
+/// The sizes of a branch, and elements of a list of sizes, where the condition says what they are.
+#[test]
+fn conditions_say_which_size_is_chosen() {
+    let slice = |end: &str| {
+        let text = format!("zero = [0]; end = [{end}]; z = Slice(x, zero, end, zero)");
+        Sketch::nested().text(&text).text("return z: float32[]").graph()
+    };
+    let sizes = "first = [0]; shape = Shape(x); size = Gather(shape, first); four = [4]";
+    for (operator, then, other, of_y) in [
+        ("Greater", "4", "9223372036854775807", "float32[min(n, 4)]"),
+        ("Less", "9223372036854775807", "4", "float32[min(n, 4)]"),
+        ("Equal", "4", "9223372036854775807", "float32[n]"),
+        ("Less", "4", "9223372036854775807", "float32[n]"),
+        ("Greater", "3", "9223372036854775807", "float32[If]"),
+    ] {
+        let branches = vec![("then_branch", slice(then)), ("else_branch", slice(other))];
+        let sketch = x(&["n"]).text(&format!("{sizes}; c = {operator}(size, four)"));
+        let (conditions, problems, y) = told(sketch.with("If", &["c"], &["y"], branches));
+        assert_eq!((&*y, conditions.len(), problems.len()), (of_y, 0, 0), "{operator} {then}");
+    }
+    for (chosen, of_y) in [
+        ("Greater(size, four); to = Where(c, size, four)", "float32[max(n, 4)]"),
+        ("Greater(size, four); to = Where(c, four, size)", "float32[min(n, 4)]"),
+        ("Equal(size, four); to = Where(c, four, size)", "float32[n]"),
+    ] {
+        let text = format!("{sizes}; c = {chosen}; y = ConstantOfShape(to)");
+        assert_eq!(told(x(&["n"]).text(&text)).2, of_y);
+    }
+}
+
 /// Items of a list that are stacked, or put one after the other.
 #[test]
 fn items_of_a_list_go_together() {

@@ -34,7 +34,8 @@ pub fn branches(
     cx.note_runs(on_false, None, u32::MAX)?;
     let how = Visit::Perhaps(guard(cx, truth, false));
     let second = visit(cx, on_false, how)?;
-    Ok(first.iter().zip(&second).map(|(a, b)| cx.join(a, b, "the branches differ")).collect())
+    let both = first.iter().zip(&second);
+    Ok(both.map(|(a, b)| cx.join_by(truth, a, b, "the branches differ")).collect())
 }
 
 /// The condition of sizes, or of elements of inputs, under which a truth value is true, or false.

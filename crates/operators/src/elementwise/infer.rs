@@ -512,19 +512,9 @@ pub fn select(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims: Dims = broadcast_inputs(cx, 0)?.into();
     let dtype = cx.dtype(1);
     let elements = aligned(cx, &[0, 1, 2], &dims).map(|all| {
-        let each = (0..all[0].len()).map(|i| match (all[0][i], all[1][i], all[2][i]) {
-            (_, yes, no) if yes == no => yes,
-            (Dim::Known(condition), yes, no) => {
-                if condition != 0 {
-                    yes
-                } else {
-                    no
-                }
-            }
-            (_, yes, no) => {
-                let bounds = cx.symbols().bounds(yes).either(cx.symbols().bounds(no));
-                cx.data("an element that a condition decides", bounds)
-            }
+        let each = (0..all[0].len()).map(|i| {
+            let what = "an element that a condition decides";
+            cx.chosen(Some(all[0][i]), [all[1][i], all[2][i]], what)
         });
         Elements::Integers(each.collect())
     });

@@ -37,6 +37,46 @@ impl InferContext<'_, '_> {
         self.pass.shared.symbols.fresh(&self.node.operator.name, origin, bounds)
     }
 
+    /// The integer that a truth value chooses of two: one of them, or their minimum or maximum, where
+    /// the condition says so; else one that the data decide.
+    pub fn chosen(&mut self, truth: Option<Dim>, [yes, no]: [Dim; 2], what: &str) -> Dim {
+        match truth {
+            _ if yes == no => yes,
+            Some(Dim::Known(truth)) => {
+                if truth != 0 {
+                    yes
+                } else {
+                    no
+                }
+            }
+            _ => truth.and_then(|truth| self.chosen_by(truth, yes, no)).unwrap_or_else(|| {
+                let bounds = self.symbols().bounds(yes).either(self.symbols().bounds(no));
+                self.data(what, bounds)
+            }),
+        }
+    }
+
+    fn chosen_by(&mut self, truth: Dim, yes: Dim, no: Dim) -> Option<Dim> {
+        let pass = &mut *self.pass;
+        let (symbols, limits) = (&mut pass.shared.symbols, Some(&pass.limits));
+        let on_true = symbols.condition_if(truth)?;
+        let on_false = symbols.opposite(&on_true)?;
+        let mut shows = |given, relation| {
+            symbols.follows(&[given], Some(&Condition::new(yes, relation, no)), limits)
+        };
+        if shows(on_true, Relation::Equal) {
+            Some(no)
+        } else if shows(on_false, Relation::Equal) {
+            Some(yes)
+        } else if shows(on_true, Relation::AtLeast) && shows(on_false, Relation::AtMost) {
+            symbols.max(yes, no)
+        } else if shows(on_true, Relation::AtMost) && shows(on_false, Relation::AtLeast) {
+            symbols.min(yes, no)
+        } else {
+            None
+        }
+    }
+
     /// A size that the data decide, and that is at most another.
     pub fn at_most(&mut self, what: &str, most: Dim) -> Dim {
         let bounds = Bounds::between(Some(0), self.symbols().bounds(most).upper());
