@@ -14,7 +14,7 @@ use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::{DType, Error, Kind, convert};
 
 use crate::attributes::Attributes;
-use crate::dim::{Bounds, Dim, Relation, Symbols};
+use crate::dim::{Bounds, Dim, Symbols};
 use crate::elementwise::extremes::{extremes, extremes_of_type};
 use crate::elementwise::symbolic::{combined, compare, condition_of, exact, fractions, progression};
 use crate::fact::{Dims, Elements, Extremes, Fact, Fraction, TensorFact, known_shape};
@@ -453,15 +453,7 @@ fn require_divisors(cx: &mut InferContext<'_, '_>, dims: &[Dim]) {
         _ => [].into(),
     });
     for &divisor in divisors.iter() {
-        let symbols = cx.symbols();
-        if divisor.known().is_some() || symbols.rank(divisor).0 > 1 {
-            continue;
-        }
-        if symbols.at_least(divisor, 0) {
-            cx.require(divisor, Relation::AtLeast, Dim::ONE);
-        } else if !symbols.never_zero(divisor) {
-            cx.require(divisor, Relation::NotEqual, Dim::ZERO);
-        }
+        cx.require_not_zero(divisor);
     }
 }
 

@@ -7,8 +7,9 @@ use std::ops::Range;
 use gradus_core::DType;
 
 use super::{InferContext, InferError};
-use crate::dim::{Bounds, Condition, Dim, Origin, Relation, Symbols};
+use crate::dim::{Bounds, Condition, Dim, Origin, Relation, Symbol, Symbols};
 use crate::fact::{Dims, range_of};
+use crate::infer::element_of_input;
 use crate::infer::remarks::Why;
 use crate::operators::errors;
 
@@ -180,6 +181,24 @@ impl InferContext<'_, '_> {
             return self.pass.problem(frame, node, index, &error);
         }
         self.pass.require(condition, Why::Run, || frame.label(node, index));
+    }
+
+    /// Returns true if an expression has sizes and elements of inputs alone: symbols that nodes
+    /// compute of data have no name that a reader knows.
+    pub fn is_told(&mut self, dim: Dim) -> bool {
+        let is_told = |symbol: &Symbol| symbol.origin == Origin::Input || element_of_input(symbol).is_some();
+        self.symbols().symbols_of(dim).into_iter().all(is_told)
+    }
+
+    /// Notes that the node checks that a number is not 0, if sizes and elements of inputs tell it.
+    pub fn require_not_zero(&mut self, number: Dim) {
+        if number.known().is_some() || !self.is_told(number) {
+            return;
+        }
+        match self.symbols().at_least(number, 0) {
+            true => self.require(number, Relation::AtLeast, Dim::ONE),
+            false => self.require(number, Relation::NotEqual, Dim::ZERO),
+        }
     }
 
     /// Does work whose conditions apply where others hold.
