@@ -225,7 +225,8 @@ fn names_are_replaced_by_what_is_said_of_them() {
 /// numbers that are not tried.
 #[test]
 fn relations_of_equal_sides_are_decided() {
-    for (relation, holds) in [("==", true), ("<=", true), (">=", true), ("!=", false), ("<", false), (">", false)]
+    for (relation, holds) in
+        [("==", true), ("<=", true), (">=", true), ("!=", false), ("<", false), (">", false)]
     {
         for sides in [["3", "3"], ["n", "n"], ["n*m//k", "m*n//k"], ["n + n", "2*n"]] {
             let text = sides.join(relation);

@@ -260,7 +260,10 @@ fn values_that_a_run_checks_are_conditions() {
             &["0 <= elements of \"l\" <= s"],
         ),
         (ints(&[]).text("rows: int64[n]; y = Div(rows, i)"), &["i != 0 if n >= 1"]),
-        (ints(&[]).text("a = Constant(value_int=0); b = Constant(value_int=9); y = Range(a, b, i)"), &["i != 0"]),
+        (
+            ints(&[]).text("a = Constant(value_int=0); b = Constant(value_int=9); y = Range(a, b, i)"),
+            &["i != 0"],
+        ),
         (ints(&["1"]).text("a = [0]; b = [9]; y = Slice(x, a, b, a, i)"), &["i_0 != 0"]),
     ] {
         let (mut conditions, problems, _) = told(sketch);

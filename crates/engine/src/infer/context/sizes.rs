@@ -43,13 +43,8 @@ impl InferContext<'_, '_> {
     pub fn chosen(&mut self, truth: Option<Dim>, [yes, no]: [Dim; 2], what: &str) -> Dim {
         match truth {
             _ if yes == no => yes,
-            Some(Dim::Known(truth)) => {
-                if truth != 0 {
-                    yes
-                } else {
-                    no
-                }
-            }
+            Some(Dim::ZERO) => no,
+            Some(Dim::Known(_)) => yes,
             _ => truth.and_then(|truth| self.chosen_by(truth, yes, no)).unwrap_or_else(|| {
                 let bounds = self.symbols().bounds(yes).either(self.symbols().bounds(no));
                 self.data(what, bounds)
@@ -62,9 +57,8 @@ impl InferContext<'_, '_> {
         let (symbols, limits) = (&mut pass.shared.symbols, Some(&pass.limits));
         let on_true = symbols.condition_if(truth)?;
         let on_false = symbols.opposite(&on_true)?;
-        let mut shows = |given, relation| {
-            symbols.follows(&[given], Some(&Condition::new(yes, relation, no)), limits)
-        };
+        let mut shows =
+            |given, relation| symbols.follows(&[given], Some(&Condition::new(yes, relation, no)), limits);
         if shows(on_true, Relation::Equal) {
             Some(no)
         } else if shows(on_false, Relation::Equal) {
@@ -195,9 +189,10 @@ impl InferContext<'_, '_> {
         if number.known().is_some() || !self.is_told(number) {
             return;
         }
-        match self.symbols().at_least(number, 0) {
-            true => self.require(number, Relation::AtLeast, Dim::ONE),
-            false => self.require(number, Relation::NotEqual, Dim::ZERO),
+        if self.symbols().at_least(number, 0) {
+            self.require(number, Relation::AtLeast, Dim::ONE);
+        } else {
+            self.require(number, Relation::NotEqual, Dim::ZERO);
         }
     }
 
