@@ -297,7 +297,7 @@ impl Symbols {
     pub fn always_holds(&mut self, condition: &Condition) -> bool {
         let Condition { left, relation, right } = *condition;
         if left == right {
-            return true;
+            return relation != Relation::NotEqual;
         }
         let Some(apart) = self.subtract(left, right) else { return false };
         match relation {

@@ -221,6 +221,26 @@ fn names_are_replaced_by_what_is_said_of_them() {
     }
 }
 
+/// A relation of two equal expressions holds for all numbers or for none, whatever is given of
+/// numbers that are not tried.
+#[test]
+fn relations_of_equal_sides_are_decided() {
+    for (relation, holds) in
+        [("==", true), ("<=", true), (">=", true), ("!=", false), ("<", false), (">", false)]
+    {
+        for sides in [["3", "3"], ["n", "n"], ["n*m//k", "m*n//k"], ["n + n", "2*n"]] {
+            let text = sides.join(relation);
+            let claim = Claim::parse(&text).unwrap();
+            let mut symbols = Symbols::default();
+            let condition = claim.condition(&mut symbols).unwrap();
+            assert_eq!(symbols.always_holds(&condition), holds, "{text}");
+            assert_eq!(symbols.never_holds(&condition), !holds, "{text}");
+            let answer = claim.decide(&[Claim::parse("b//7 == 6").unwrap()], &Ranges::new(), None);
+            assert_eq!(answer == Answer::True, holds, "{text}");
+        }
+    }
+}
+
 /// A claim of one name is solved for it, by trying numbers and a proof about all others.
 #[test]
 fn claims_are_solved_for_their_only_name() {

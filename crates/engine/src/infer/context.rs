@@ -107,6 +107,12 @@ impl<'m> InferContext<'_, 'm> {
 
     /// The facts that two facts share. Dimensions that differ become one that the data decide.
     pub fn join(&mut self, a: &Fact, b: &Fact, what: &str) -> Fact {
+        self.join_by(None, a, b, what)
+    }
+
+    /// The facts of the first where a truth value is true, and of the second elsewhere. Dimensions
+    /// that differ become one that the data decide, unless the truth value says it.
+    pub fn join_by(&mut self, truth: Option<Dim>, a: &Fact, b: &Fact, what: &str) -> Fact {
         if a == b {
             return a.clone();
         }
@@ -114,17 +120,10 @@ impl<'m> InferContext<'_, 'm> {
             (Fact::Tensor(a), Fact::Tensor(b)) => {
                 let dtype = a.dtype.filter(|_| a.dtype == b.dtype);
                 let dims = a.dims.as_ref().zip(b.dims.as_ref()).filter(|(a, b)| a.len() == b.len());
-                let dims = dims.map(|(a, b)| {
-                    let both = |(&a, &b): (&Dim, &Dim)| {
-                        if a == b {
-                            return a;
-                        }
-                        let bounds =
-                            self.pass.shared.symbols.bounds(a).either(self.pass.shared.symbols.bounds(b));
-                        self.data(what, bounds)
-                    };
-                    a.iter().zip(b.iter()).map(both).collect::<Dims>()
-                });
+                let mut chosen = |a: &[Dim], b: &[Dim]| -> Dims {
+                    a.iter().zip(b).map(|(&a, &b)| self.chosen(truth, [a, b], what)).collect()
+                };
+                let dims = dims.map(|(a, b)| chosen(a, b));
                 let elements = if a.elements == b.elements { a.elements.clone() } else { Elements::Unknown };
                 Fact::Tensor(TensorFact { dtype, dims, elements })
             }
@@ -133,14 +132,14 @@ impl<'m> InferContext<'_, 'm> {
                 let each = match (a.len, b.len) {
                     (Dim::ZERO, len) if len != Dim::ZERO => b.each.clone(),
                     (len, Dim::ZERO) if len != Dim::ZERO => a.each.clone(),
-                    _ => self.join(&a.each, &b.each, what),
+                    _ => self.join_by(truth, &a.each, &b.each, what),
                 };
                 let len = if a.len == b.len { a.len } else { self.data(what, Bounds::SIZE) };
                 let items = a.items.clone().filter(|items| Some(items) == b.items.as_ref());
                 Fact::Sequence(Arc::new(crate::fact::SequenceFact { each, len, items }))
             }
             (Fact::Optional(a), Fact::Optional(b)) => {
-                let value = self.join(&a.value, &b.value, what);
+                let value = self.join_by(truth, &a.value, &b.value, what);
                 let present = a.present.filter(|_| a.present == b.present);
                 Fact::Optional(Arc::new(crate::fact::OptionalFact { value, present }))
             }

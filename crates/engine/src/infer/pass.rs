@@ -407,8 +407,6 @@ impl<'m> Pass<'m> {
         let (problems, warnings) = (self.problems.len(), self.warnings.len());
         self.run(&mut frame);
         self.shared.guards.truncate(self.shared.guards.len() - usize::from(guard.is_some()));
-        self.shared.unreached -= usize::from(how == Visit::Never);
-        self.depth -= 1;
         // Errors in a subgraph that may not run are not errors of the model.
         let mut fails = false;
         if let Some(guard) = guard {
@@ -416,6 +414,9 @@ impl<'m> Pass<'m> {
             self.problems.truncate(problems);
             self.warnings.truncate(warnings);
         }
+        self.shared.unreached -= usize::from(how == Visit::Never);
+        fails &= self.shared.unreached == 0;
+        self.depth -= 1;
         let outputs = graph.outputs().iter().map(|&id| {
             self.read(&mut frame, id);
             frame.facts[id.index()].clone()

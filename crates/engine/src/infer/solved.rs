@@ -141,8 +141,9 @@ impl Inference {
             let Some(relation) = conditions[at].relation.filter(|_| !conditions[at].of_sizes) else {
                 continue;
             };
-            // The bounds of symbols say what such conditions of one product say.
-            let is_bound = relation.relation == Relation::AtLeast && relation.right.known().is_some();
+            // The bounds of symbols say what such conditions of one product say, and are these.
+            let is_bound = matches!(relation.relation, Relation::AtLeast | Relation::AtMost)
+                && relation.right.known().is_some();
             if is_bound && self.symbols.form(relation.left).products.len() < 2 {
                 continue;
             }

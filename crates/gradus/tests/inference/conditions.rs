@@ -215,6 +215,109 @@ fn conditions_of_a_branch_say_when_it_runs() {
     assert_eq!((problems, &*y), (vec![], "float32[If]"));
 }
 
+/// The sizes of a branch, and elements of a list of sizes, where the condition says what they are.
+#[test]
+fn conditions_say_which_size_is_chosen() {
+    let slice = |end: &str| {
+        let text = format!("zero = [0]; end = [{end}]; z = Slice(x, zero, end, zero)");
+        Sketch::nested().text(&text).text("return z: float32[]").graph()
+    };
+    let sizes = "first = [0]; shape = Shape(x); size = Gather(shape, first); four = [4]";
+    for (operator, then, other, of_y) in [
+        ("Greater", "4", "9223372036854775807", "float32[min(n, 4)]"),
+        ("Less", "9223372036854775807", "4", "float32[min(n, 4)]"),
+        ("Equal", "4", "9223372036854775807", "float32[n]"),
+        ("Less", "4", "9223372036854775807", "float32[n]"),
+        ("Greater", "3", "9223372036854775807", "float32[If]"),
+    ] {
+        let branches = vec![("then_branch", slice(then)), ("else_branch", slice(other))];
+        let sketch = x(&["n"]).text(&format!("{sizes}; c = {operator}(size, four)"));
+        let (conditions, problems, y) = told(sketch.with("If", &["c"], &["y"], branches));
+        assert_eq!((&*y, conditions.len(), problems.len()), (of_y, 0, 0), "{operator} {then}");
+    }
+    for (chosen, of_y) in [
+        ("Greater(size, four); to = Where(c, size, four)", "float32[max(n, 4)]"),
+        ("Greater(size, four); to = Where(c, four, size)", "float32[min(n, 4)]"),
+        ("Equal(size, four); to = Where(c, four, size)", "float32[n]"),
+    ] {
+        let text = format!("{sizes}; c = {chosen}; y = ConstantOfShape(to)");
+        assert_eq!(told(x(&["n"]).text(&text)).2, of_y);
+    }
+}
+
+/// Elements of inputs that count, choose or divide, where a run checks them.
+#[test]
+fn values_that_a_run_checks_are_conditions() {
+    let ints = |sizes: &[&str]| x(&["n", "m"]).input("i", DType::I64, sizes);
+    let unpool = |sketch: Sketch| {
+        sketch.with("MaxUnpool", &["z", "i"], &["y"], vec![("kernel_shape", Content::Ints([2].into()))])
+    };
+    for (sketch, wanted) in [
+        (ints(&["m"]).text("y = ReverseSequence(x, i)"), &["0 <= elements of \"i\" <= n"][..]),
+        (ints(&["n"]).text("y = NegativeLogLikelihoodLoss(x, i)"), &["0 <= elements of \"i\" <= m - 1"]),
+        (ints(&["n"]).text("y = NegativeLogLikelihoodLoss(x, i, ignore_index=7)"), &[]),
+        (
+            ints(&["k"])
+                .input("z", DType::F32, &["n", "m", "1", "1"])
+                .input("r", DType::F32, &["k", "4"])
+                .text("y = RoiAlign(z, r, i)"),
+            &["0 <= elements of \"i\" <= n - 1"],
+        ),
+        (
+            unpool(ints(&["1", "1", "k"]).input("z", DType::F32, &["1", "1", "k"])),
+            &["0 <= elements of \"i\" <= k"],
+        ),
+        (
+            ints(&["n"])
+                .input("z", DType::F32, &["s", "n", "m"])
+                .input("w", DType::F32, &["1", "4", "m"])
+                .input("u", DType::F32, &["1", "4", "4"])
+                .input("b", DType::F32, &["1", "8"])
+                .text("l: int32[n]; y = RNN(z, w, u, b, l, hidden_size=4)"),
+            &["0 <= elements of \"l\" <= s"],
+        ),
+        (ints(&[]).text("rows: int64[n]; y = Div(rows, i)"), &["i != 0 if n >= 1"]),
+        (
+            ints(&[]).text("a = Constant(value_int=0); b = Constant(value_int=9); y = Range(a, b, i)"),
+            &["i != 0"],
+        ),
+        (ints(&["1"]).text("a = [0]; b = [9]; y = Slice(x, a, b, a, i)"), &["i_0 != 0"]),
+    ] {
+        let (mut conditions, problems, _) = told(sketch);
+        conditions.retain(|of| !of.starts_with("axes of one name"));
+        assert_eq!((conditions, problems), (wanted.iter().map(|&of| of.to_owned()).collect(), vec![]));
+    }
+}
+
+/// A bound that a node shows is a condition beside others of the same size.
+#[test]
+fn bounds_are_kept_beside_others_of_their_size() {
+    let positions: Vec<i64> = (0..64).collect();
+    let sketch = Sketch::new().input("x", DType::I64, &["n"]);
+    let sketch = sketch.constant("positions", gradus::Tensor::vector(&positions));
+    let (conditions, problems, _) = told(sketch.text(
+        "zero = [0]; end = Shape(x); own = Slice(positions, zero, end); all = Add(x, own);
+         y = Gather(all, zero)",
+    ));
+    assert_eq!((conditions, problems), (vec!["n <= 64".to_owned(), "n >= 1".to_owned()], vec![]));
+}
+
+/// A graph that never runs asks for nothing, nor do graphs within it.
+#[test]
+fn graphs_that_never_run_ask_for_nothing() {
+    let reshaped = |size: i64| {
+        let graph = Sketch::nested().ints("to", &[size]).text("z = Reshape(x, to)");
+        graph.text("return z: float32[]").graph()
+    };
+    let other = Sketch::nested().text("eight = [8]; is = Equal(i, eight)");
+    let branches = vec![("then_branch", reshaped(256)), ("else_branch", reshaped(7))];
+    let other = other.with("If", &["is"], &["w"], branches).text("return w: float32[]").graph();
+    let branches = vec![("then_branch", reshaped(512)), ("else_branch", other)];
+    let sketch = x(&["n"]).text("i = [16]; sixteen = [16]; c = Equal(i, sixteen)");
+    let (conditions, problems, y) = told(sketch.with("If", &["c"], &["y"], branches));
+    assert_eq!((conditions, problems, &*y), (vec!["n == 512".to_owned()], vec![], "float32[512]"));
+}
+
 /// Items of a list that are stacked, or put one after the other.
 #[test]
 fn items_of_a_list_go_together() {

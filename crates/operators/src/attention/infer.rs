@@ -167,6 +167,10 @@ pub fn tensor_scatter(cx: &mut InferContext<'_, '_>) -> InferResult {
             return Err(errors::value("end of the update", end, format_args!("at most {size}")).into());
         }
         cx.require_if_any(&dims[..1], dims[axis], end);
+        if cx.integers(2).is_none() {
+            let last = cx.subtract(dims[axis], update[axis]);
+            cx.require_elements(2, Dim::ZERO, last);
+        }
     }
     Ok(vec![Fact::shaped(dims)])
 }

@@ -7,7 +7,7 @@ use gradus_core::convert::nearest_f64;
 use crate::dim::{Bounds, Dim};
 use crate::errors;
 use crate::fact::Fact;
-use crate::indexing::infer::require_below;
+use crate::indexing::infer::require_up_to;
 use crate::infer::{InferContext, InferError, InferResult};
 
 /// Shape of `NonMaxSuppression`: a row of three indices for each selected box.
@@ -73,7 +73,8 @@ pub fn roi_align(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (dims, rois) = (cx.dims_of_rank(0, 4)?, cx.dims_of_rank(1, 2)?);
     cx.equal(rois[1], Dim::Known(4), "number of coordinates of a region")?;
     cx.same_shape(2, &rois[..1])?;
-    require_below(cx, (2, "sample"), dims[0], None)?;
+    let last = cx.subtract(dims[0], Dim::ONE);
+    require_up_to(cx, (2, "sample"), last, None)?;
     let height = Dim::Known(cx.attributes.int_or("output_height", 1)?);
     let width = Dim::Known(cx.attributes.int_or("output_width", 1)?);
     Ok(vec![Fact::shaped([rois[0], dims[1], height, width])])

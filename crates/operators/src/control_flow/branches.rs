@@ -1,7 +1,7 @@
 //! Facts about operators of two branches, one of which runs.
 
-use crate::dim::{Condition, Dim, Origin, Symbol};
-use crate::infer::{InferContext, InferResult, Visit, element_of_input};
+use crate::dim::{Condition, Dim};
+use crate::infer::{InferContext, InferResult, Visit};
 
 /// Facts of `If`.
 pub fn onnx_if(cx: &mut InferContext<'_, '_>) -> InferResult {
@@ -34,7 +34,8 @@ pub fn branches(
     cx.note_runs(on_false, None, u32::MAX)?;
     let how = Visit::Perhaps(guard(cx, truth, false));
     let second = visit(cx, on_false, how)?;
-    Ok(first.iter().zip(&second).map(|(a, b)| cx.join(a, b, "the branches differ")).collect())
+    let both = first.iter().zip(&second);
+    Ok(both.map(|(a, b)| cx.join_by(truth, a, b, "the branches differ")).collect())
 }
 
 /// The condition of sizes, or of elements of inputs, under which a truth value is true, or false.
@@ -43,8 +44,5 @@ fn guard(cx: &mut InferContext<'_, '_>, truth: Option<Dim>, holds: bool) -> Opti
     let condition = symbols.condition_if(truth?)?;
     let condition = if holds { condition } else { symbols.opposite(&condition)? };
     let condition = symbols.shortest(condition);
-    // Symbols that nodes compute of data have no name that a reader knows.
-    let is_told = |symbol: &&Symbol| symbol.origin == Origin::Input || element_of_input(symbol).is_some();
-    let sides = [condition.left, condition.right];
-    sides.iter().flat_map(|&dim| symbols.symbols_of(dim)).all(|symbol| is_told(&symbol)).then_some(condition)
+    (cx.is_told(condition.left) && cx.is_told(condition.right)).then_some(condition)
 }

@@ -14,7 +14,7 @@ use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::{DType, Error, Kind, convert};
 
 use crate::attributes::Attributes;
-use crate::dim::{Bounds, Dim, Relation, Symbols};
+use crate::dim::{Bounds, Condition, Dim, Relation, Symbols};
 use crate::elementwise::extremes::{extremes, extremes_of_type};
 use crate::elementwise::symbolic::{combined, compare, condition_of, exact, fractions, progression};
 use crate::fact::{Dims, Elements, Extremes, Fact, Fraction, TensorFact, known_shape};
@@ -442,27 +442,20 @@ pub fn binary_of(cx: &mut InferContext<'_, '_>, operation: Operation) -> InferRe
     Ok(vec![Fact::Tensor(TensorFact { dtype, dims: Some(dims), elements })])
 }
 
-/// Requires that integers that sizes decide are not divided by 0, if results of these dimensions
-/// have elements.
+/// Requires that integers that sizes or inputs decide are not divided by 0, if results of these
+/// dimensions have elements.
 fn require_divisors(cx: &mut InferContext<'_, '_>, dims: &[Dim]) {
-    if !cx.dtype(0).is_some_and(DType::is_integer) || !dims.iter().all(|&dim| cx.symbols().at_least(dim, 1)) {
+    let open: Vec<_> = dims.iter().copied().filter(|&dim| !cx.symbols().at_least(dim, 1)).collect();
+    if !cx.dtype(0).is_some_and(DType::is_integer) || !open.iter().all(|&dim| cx.is_told(dim)) {
         return;
     }
     let divisors = cx.integers(1).unwrap_or_else(|| match cx.extremes(1) {
         Some(all) if all.attained && cx.symbols().at_least(all.min, 0) => [all.min].into(),
         _ => [].into(),
     });
-    for &divisor in divisors.iter() {
-        let symbols = cx.symbols();
-        if divisor.known().is_some() || symbols.rank(divisor).0 > 1 {
-            continue;
-        }
-        if symbols.at_least(divisor, 0) {
-            cx.require(divisor, Relation::AtLeast, Dim::ONE);
-        } else if !symbols.never_zero(divisor) {
-            cx.require(divisor, Relation::NotEqual, Dim::ZERO);
-        }
-    }
+    let guards: Vec<_> =
+        open.into_iter().map(|dim| Condition::new(dim, Relation::AtLeast, Dim::ONE)).collect();
+    cx.guarded(&guards, |cx| divisors.iter().for_each(|&divisor| cx.require_not_zero(divisor)));
 }
 
 fn binary_elements(cx: &mut InferContext<'_, '_>, operation: Operation, dims: &[Dim]) -> Option<Elements> {
@@ -512,19 +505,9 @@ pub fn select(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims: Dims = broadcast_inputs(cx, 0)?.into();
     let dtype = cx.dtype(1);
     let elements = aligned(cx, &[0, 1, 2], &dims).map(|all| {
-        let each = (0..all[0].len()).map(|i| match (all[0][i], all[1][i], all[2][i]) {
-            (_, yes, no) if yes == no => yes,
-            (Dim::Known(condition), yes, no) => {
-                if condition != 0 {
-                    yes
-                } else {
-                    no
-                }
-            }
-            (_, yes, no) => {
-                let bounds = cx.symbols().bounds(yes).either(cx.symbols().bounds(no));
-                cx.data("an element that a condition decides", bounds)
-            }
+        let each = (0..all[0].len()).map(|i| {
+            let what = "an element that a condition decides";
+            cx.chosen(Some(all[0][i]), [all[1][i], all[2][i]], what)
         });
         Elements::Integers(each.collect())
     });

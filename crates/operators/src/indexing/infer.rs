@@ -151,6 +151,9 @@ pub fn slice(cx: &mut InferContext<'_, '_>) -> InferResult {
     {
         return Err(errors::count("starts, ends or steps", other, count).into());
     }
+    for step in cx.integers(STEPS).iter().flat_map(|steps| steps.iter()) {
+        cx.require_not_zero(*step);
+    }
     let axes: Option<Vec<usize>> = match (cx.has(AXES), cx.known_integers(AXES)) {
         (true, Some(axes)) => Some(indices::axes(&axes, dims.len())?),
         (true, None) => None,
@@ -256,21 +259,31 @@ pub fn gather(cx: &mut InferContext<'_, '_>) -> InferResult {
     gathered(cx, axis, 0)
 }
 
-/// Requires that the known elements of an input are indices below a size, but for an ignored one.
-pub fn require_below(
+/// Requires that the elements of an input are from 0 to a number, but for an ignored one.
+pub fn require_up_to(
     cx: &mut InferContext<'_, '_>,
     (input, what): (usize, &str),
-    size: Dim,
+    most: Dim,
     ignored: Option<i64>,
 ) -> Result<(), InferError> {
-    let indices = cx.known_integers(input).unwrap_or_default();
-    for index in indices.into_iter().filter(|&index| Some(index) != ignored) {
-        let least = index.saturating_add(1);
-        if index < 0 || size.known().is_some_and(|size| size < least) {
-            let most = cx.symbols().print(size).to_string();
-            return Err(errors::value(what, index, format_args!("at least 0, and below {most}")).into());
+    let Some(all) = cx.integers(input) else {
+        if ignored.is_none() {
+            cx.require_elements(input, Dim::ZERO, most);
         }
-        cx.require(size, Relation::AtLeast, Dim::Known(least));
+        return Ok(());
+    };
+    for &element in all.iter() {
+        match element {
+            Dim::Known(number) if Some(number) == ignored => continue,
+            Dim::Known(number) if number < 0 || most.known().is_some_and(|most| most < number) => {
+                let most = cx.symbols().print(most).to_string();
+                return Err(errors::value(what, number, format_args!("0 to {most}")).into());
+            }
+            Dim::Symbolic(_) if ignored.is_some() => continue,
+            _ => {}
+        }
+        cx.require(element, Relation::AtLeast, Dim::ZERO);
+        cx.require(most, Relation::AtLeast, element);
     }
     Ok(())
 }

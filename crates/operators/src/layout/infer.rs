@@ -14,7 +14,7 @@ use gradus_core::{Error, Kind, Shape};
 use crate::attributes::required;
 use crate::dim::{Bounds, Dim, Relation};
 use crate::fact::{Dims, Elements, Extremes, Fact, TensorFact};
-use crate::indexing::infer::{chosen, like_first, with_elements};
+use crate::indexing::infer::{chosen, like_first, require_up_to, with_elements};
 use crate::indices::Along;
 use crate::infer::{InferContext, InferError, InferResult};
 use crate::layout::eval::{longest_pad, parts_of_split};
@@ -497,13 +497,7 @@ pub fn reverse_sequence(cx: &mut InferContext<'_, '_>) -> InferResult {
         return Err(errors::value("attribute \"time_axis\"", time, "another axis than \"batch_axis\"").into());
     }
     cx.same_shape(1, &[dims[batch]])?;
-    for length in cx.known_integers(1).unwrap_or_default() {
-        if length < 0 || dims[time].known().is_some_and(|size| size < length) {
-            let most = cx.symbols().print(dims[time]).to_string();
-            return Err(errors::value("sequence length", length, format_args!("0 to {most}")).into());
-        }
-        cx.require(dims[time], Relation::AtLeast, Dim::Known(length));
-    }
+    require_up_to(cx, (1, "sequence length"), dims[time], None)?;
     like_first(cx, dims)
 }
 

@@ -5,7 +5,7 @@ use gradus_core::DType;
 use crate::dim::Dim;
 use crate::errors;
 use crate::fact::Fact;
-use crate::indexing::infer::require_below;
+use crate::indexing::infer::require_up_to;
 use crate::infer::{InferContext, InferResult};
 use crate::words;
 
@@ -55,7 +55,8 @@ pub fn loss(cx: &mut InferContext<'_, '_>) -> InferResult {
         cx.same_shape(1, &[&[*batch], rest].concat())?;
         cx.same_shape(2, &[*classes])?;
         let ignored = cx.attributes.int("ignore_index")?;
-        require_below(cx, (1, "label"), *classes, ignored)?;
+        let last = cx.subtract(*classes, Dim::ONE);
+        require_up_to(cx, (1, "label"), last, ignored)?;
     }
     let probabilities = cx.known_dims(0).map_or(Fact::tensor_type(dtype), |dims| Fact::tensor(dtype, dims));
     let first = match words::LOSS.of(&cx.attributes)? {

@@ -51,6 +51,9 @@ pub fn rule(cx: &mut InferContext<'_, '_>) -> InferResult {
         return Err(RangeError::ZeroStep.describe(range.labels).into());
     }
     let scalars = [cx.integer(0), cx.integer(1), cx.integer(2)];
+    if let Some(step) = scalars[2] {
+        cx.require_not_zero(step);
+    }
     if let [Some(start), Some(limit), Some(step)] = scalars
         && let Some(len) = count(cx, start, limit, step)
     {

@@ -3,6 +3,7 @@
 use crate::dim::Dim;
 use crate::errors;
 use crate::fact::Fact;
+use crate::indexing::infer::require_up_to;
 use crate::infer::{InferContext, InferResult};
 use crate::words;
 
@@ -52,6 +53,7 @@ pub fn recurrent(cx: &mut InferContext<'_, '_>) -> InferResult {
     }
     cx.same_shape(3, &[directions, biases])?;
     cx.same_shape(4, &[batch])?;
+    require_up_to(cx, (4, "sequence length"), steps, None)?;
     cx.same_shape(5, &state)?;
     cx.same_shape(6, &state)?;
     cx.same_shape(7, &[directions, peepholes])?;

@@ -22,6 +22,7 @@ use crate::attributes::{Attributes, missing};
 use crate::dim::{Bounds, Dim, Relation};
 use crate::errors;
 use crate::fact::{Dims, Fact};
+use crate::indexing::infer::require_up_to;
 use crate::infer::{InferContext, InferError, InferResult};
 use crate::words;
 
@@ -375,6 +376,9 @@ pub fn max_unpool(cx: &mut InferContext<'_, '_>) -> InferResult {
         let reach = cx.add(steps, windows.kernel[axis]);
         all.push(cx.subtract(reach, Dim::Known(windows.padding(axis))));
     }
+    let count = cx.product(&all);
+    let last = cx.subtract(count, Dim::ONE);
+    require_up_to(cx, (1, "index"), last, None)?;
     Ok(vec![Fact::shaped(all)])
 }
 

@@ -7,8 +7,9 @@ use std::ops::Range;
 use gradus_core::DType;
 
 use super::{InferContext, InferError};
-use crate::dim::{Bounds, Condition, Dim, Origin, Relation, Symbols};
+use crate::dim::{Bounds, Condition, Dim, Origin, Relation, Symbol, Symbols};
 use crate::fact::{Dims, range_of};
+use crate::infer::element_of_input;
 use crate::infer::remarks::Why;
 use crate::operators::errors;
 
@@ -35,6 +36,40 @@ impl InferContext<'_, '_> {
         // Values that depend only on shapes could be expressed by them.
         let origin = if self.depends { Origin::Data(what) } else { Origin::Unknown(what) };
         self.pass.shared.symbols.fresh(&self.node.operator.name, origin, bounds)
+    }
+
+    /// The integer that a truth value chooses of two: one of them, or their minimum or maximum, where
+    /// the condition says so; else one that the data decide.
+    pub fn chosen(&mut self, truth: Option<Dim>, [yes, no]: [Dim; 2], what: &str) -> Dim {
+        match truth {
+            _ if yes == no => yes,
+            Some(Dim::ZERO) => no,
+            Some(Dim::Known(_)) => yes,
+            _ => truth.and_then(|truth| self.chosen_by(truth, yes, no)).unwrap_or_else(|| {
+                let bounds = self.symbols().bounds(yes).either(self.symbols().bounds(no));
+                self.data(what, bounds)
+            }),
+        }
+    }
+
+    fn chosen_by(&mut self, truth: Dim, yes: Dim, no: Dim) -> Option<Dim> {
+        let pass = &mut *self.pass;
+        let (symbols, limits) = (&mut pass.shared.symbols, Some(&pass.limits));
+        let on_true = symbols.condition_if(truth)?;
+        let on_false = symbols.opposite(&on_true)?;
+        let mut shows =
+            |given, relation| symbols.follows(&[given], Some(&Condition::new(yes, relation, no)), limits);
+        if shows(on_true, Relation::Equal) {
+            Some(no)
+        } else if shows(on_false, Relation::Equal) {
+            Some(yes)
+        } else if shows(on_true, Relation::AtLeast) && shows(on_false, Relation::AtMost) {
+            symbols.max(yes, no)
+        } else if shows(on_true, Relation::AtMost) && shows(on_false, Relation::AtLeast) {
+            symbols.min(yes, no)
+        } else {
+            None
+        }
     }
 
     /// A size that the data decide, and that is at most another.
@@ -140,6 +175,25 @@ impl InferContext<'_, '_> {
             return self.pass.problem(frame, node, index, &error);
         }
         self.pass.require(condition, Why::Run, || frame.label(node, index));
+    }
+
+    /// Returns true if an expression has sizes and elements of inputs alone: symbols that nodes
+    /// compute of data have no name that a reader knows.
+    pub fn is_told(&mut self, dim: Dim) -> bool {
+        let is_told = |symbol: &Symbol| symbol.origin == Origin::Input || element_of_input(symbol).is_some();
+        self.symbols().symbols_of(dim).into_iter().all(is_told)
+    }
+
+    /// Notes that the node checks that a number is not 0, if sizes and elements of inputs tell it.
+    pub fn require_not_zero(&mut self, number: Dim) {
+        if number.known().is_some() || !self.is_told(number) {
+            return;
+        }
+        if self.symbols().at_least(number, 0) {
+            self.require(number, Relation::AtLeast, Dim::ONE);
+        } else {
+            self.require(number, Relation::NotEqual, Dim::ZERO);
+        }
     }
 
     /// Does work whose conditions apply where others hold.
