@@ -265,9 +265,9 @@ impl Row {
         Row { elementwise: true, work: Some(Work::EachOutput(each)), ..self }
     }
 
-    /// Returns only elements of the first input.
+    /// Returns only elements of the first input, zeros with their signs.
     pub const fn picks(self) -> Row {
-        Row { picks: true, ..self }
+        Row { picks: true, zeros: ZeroSigns::OfFirst, ..self }
     }
 
     /// The results on which the signs of zeros of the inputs have an effect.
