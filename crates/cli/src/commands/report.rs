@@ -16,40 +16,11 @@ use super::proved::ProofJson;
 use super::{fleet, given, many};
 use crate::args;
 use crate::diagnostics::Failure;
+use crate::object::{Maybe, object};
 use crate::output;
 
 /// The page that lists the others.
 const INDEX: &str = "index.html";
-
-#[derive(Serialize)]
-struct ReportJson<'a> {
-    model: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    compared: Option<String>,
-    output: String,
-    bytes: usize,
-    nodes: usize,
-    parameters: u128,
-    symbols: &'a [String],
-    shapes: ShapesJson,
-    warnings: Vec<ReportProblemJson<'a>>,
-    problems: Vec<ReportProblemJson<'a>>,
-    fold: FoldJson<'a>,
-    conversions: Vec<ConversionJson>,
-}
-
-/// Values of nodes, and those of them whose shapes are known.
-#[derive(Serialize)]
-struct ShapesJson {
-    values: usize,
-    known: usize,
-}
-
-#[derive(Serialize)]
-struct ReportProblemJson<'a> {
-    place: &'a str,
-    message: &'a str,
-}
 
 #[derive(Serialize)]
 #[serde(untagged)]
@@ -194,15 +165,12 @@ fn destination(to: &Path, of: &FleetModel) -> Result<PathBuf, Error> {
     }
 }
 
-fn json<'a>(
-    args: &args::ReportArgs,
-    path: &Path,
-    to: &Path,
-    bytes: usize,
-    summary: &'a Summary,
-) -> ReportJson<'a> {
-    fn remarks(problems: &[Problem]) -> Vec<ReportProblemJson<'_>> {
-        problems.iter().map(|of| ReportProblemJson { place: &of.place, message: &of.message }).collect()
+fn json(args: &args::ReportArgs, path: &Path, to: &Path, bytes: usize, summary: &Summary) -> impl Serialize {
+    fn remarks(problems: &[Problem]) -> Vec<impl Serialize> {
+        problems
+            .iter()
+            .map(|of| object!(ReportProblemJson { place: &of.place, message: &of.message }))
+            .collect()
     }
     let conversion = |Conversion { to, outcome, .. }: &Conversion| ConversionJson {
         to: to.name(),
@@ -211,15 +179,15 @@ fn json<'a>(
             Err(error) => OutcomeJson::Failed { error: error.to_string() },
         },
     };
-    ReportJson {
+    object!(ReportJson {
         model: path.display().to_string(),
-        compared: args.compare.as_ref().map(|other| other.display().to_string()),
+        compared: Maybe(args.compare.as_ref().map(|other| other.display().to_string())),
         output: to.display().to_string(),
         bytes,
         nodes: summary.nodes,
         parameters: summary.parameters,
         symbols: &summary.symbols,
-        shapes: ShapesJson { values: summary.values, known: summary.known },
+        shapes: object!(ShapesJson { values: summary.values, known: summary.known }),
         warnings: remarks(&summary.warnings),
         problems: remarks(&summary.problems),
         fold: match &summary.fold {
@@ -229,8 +197,8 @@ fn json<'a>(
             }
             Err(error) => FoldJson::Failed { error: error.to_string() },
         },
-        conversions: summary.conversions.iter().map(conversion).collect(),
-    }
+        conversions: summary.conversions.iter().map(conversion).collect::<Vec<_>>(),
+    })
 }
 
 fn write_text(

@@ -1,0 +1,74 @@
+//! Objects of JSON that are written where their fields are computed.
+
+use serde::Serialize;
+use serde::ser::SerializeMap;
+
+/// A field that is left out where there is no value.
+pub(crate) struct Maybe<T>(pub(crate) Option<T>);
+
+/// A list that is left out where it is empty.
+pub(crate) fn nonempty<T: AsRef<[U]>, U>(list: T) -> Maybe<T> {
+    Maybe(Some(list).filter(|list| !list.as_ref().is_empty()))
+}
+
+/// The fields of another object in place of a field.
+pub(crate) struct Flat<T>(pub(crate) T);
+
+/// An object made by [`object!`].
+pub(crate) trait Fields {
+    /// Writes the fields.
+    fn write_fields<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error>;
+}
+
+/// A value of a field of [`object!`].
+pub(crate) trait Field {
+    /// Writes the field, if it is not left out.
+    fn write<M: SerializeMap>(&self, key: &'static str, map: &mut M) -> Result<(), M::Error>;
+}
+
+impl<T: Serialize> Field for T {
+    fn write<M: SerializeMap>(&self, key: &'static str, map: &mut M) -> Result<(), M::Error> {
+        map.serialize_entry(key.trim_start_matches("r#"), self)
+    }
+}
+
+impl<T: Serialize> Field for Maybe<T> {
+    fn write<M: SerializeMap>(&self, key: &'static str, map: &mut M) -> Result<(), M::Error> {
+        self.0.as_ref().map_or(Ok(()), |value| value.write(key, map))
+    }
+}
+
+impl<T: Fields> Field for Flat<T> {
+    fn write<M: SerializeMap>(&self, _: &'static str, map: &mut M) -> Result<(), M::Error> {
+        self.0.write_fields(map)
+    }
+}
+
+/// An object of JSON: a structure of that name, whose fields have the types of their values and are
+/// written in their order.
+macro_rules! object {
+    ($name:ident { $($key:ident $(: $value:expr)?),* $(,)? }) => {{
+        #[allow(non_camel_case_types, non_snake_case, reason = "types are named as the fields")]
+        struct $name<$($key),*> {
+            $($key: $key),*
+        }
+        #[allow(non_camel_case_types, reason = "types are named as the fields")]
+        impl<$($key: $crate::object::Field),*> $crate::object::Fields for $name<$($key),*> {
+            fn write_fields<M: serde::ser::SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+                $($crate::object::Field::write(&self.$key, stringify!($key), map)?;)*
+                Ok(())
+            }
+        }
+        #[allow(non_camel_case_types, reason = "types are named as the fields")]
+        impl<$($key: $crate::object::Field),*> serde::Serialize for $name<$($key),*> {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                use serde::ser::SerializeMap;
+                let mut map = serializer.serialize_map(None)?;
+                $crate::object::Fields::write_fields(self, &mut map)?;
+                map.end()
+            }
+        }
+        $name { $($key $(: $value)?),* }
+    }};
+}
+pub(crate) use object;
