@@ -196,8 +196,8 @@ pub(super) const CONTRIB: &[Row] = rows![
     microsoft("Inverse", Order)
         .allows(Allowed::Unknown)
         .works(Work::Elimination { parts: 1 })
-        .infer(contrib::products::infer::inverse)
-        .computes(contrib::products::eval::inverses)
+        .infer(matmul::infer::square)
+        .computes(matmul::elimination::inverse)
         .lower(dialects::elimination::inverse)
         .converts("Inverse", "rounding", matmul::to_openvino::inverse),
     microsoft("Irfft", Lowered).lowers(contrib::signal::irfft),
