@@ -1,7 +1,9 @@
 //! Objects of JSON that are written where their fields are computed.
 
-use serde::Serialize;
+use std::fmt::Display;
+
 use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
 
 /// A field that is left out where there is no value.
 pub(crate) struct Maybe<T>(pub(crate) Option<T>);
@@ -18,6 +20,26 @@ pub(crate) struct Flat<T>(pub(crate) T);
 pub(crate) trait Fields {
     /// Writes the fields.
     fn write_fields<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error>;
+}
+
+/// The fields of an object, or the error in their place.
+pub(crate) struct OrError<T, E>(pub(crate) Result<T, E>);
+
+impl<T: Fields, E: Display> Fields for OrError<T, E> {
+    fn write_fields<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+        match &self.0 {
+            Ok(fields) => fields.write_fields(map),
+            Err(error) => map.serialize_entry("error", &error.to_string()),
+        }
+    }
+}
+
+impl<T: Fields, E: Display> Serialize for OrError<T, E> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        self.write_fields(&mut map)?;
+        map.end()
+    }
 }
 
 /// A value of a field of [`object!`].

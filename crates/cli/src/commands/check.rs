@@ -13,8 +13,7 @@ use gradus::graph::Type;
 use gradus::{DType, Error, Kind, Limits, Model};
 use serde::Serialize;
 
-use super::given;
-use super::proved::{self, ProofJson};
+use super::{given, proved};
 use crate::FindRuntime;
 use crate::args;
 use crate::columns::{Column, fitted, narrow_hint};
@@ -343,7 +342,7 @@ fn json(args: &args::CheckArgs, check: &Check, same: bool) -> impl Serialize {
         before: args.before.display().to_string(),
         after: args.second().display().to_string(),
         same,
-        proof: Maybe(check.proof.as_ref().map(ProofJson::of)),
+        proof: Maybe(check.proof.as_ref().map(proved::json)),
         runs: check.runs,
         outputs: check.outputs.iter().map(output_json).collect::<Vec<_>>(),
         parting: Maybe(check.parting.as_ref().map(|it| object!(PartingJson {

@@ -15,8 +15,7 @@ use serde::Serialize;
 
 use super::check::checked;
 use super::fleet::FleetModel;
-use super::proved::{self, ProofJson};
-use super::{fleet, given, many};
+use super::{fleet, given, many, proved};
 use crate::args::{self, RuntimeName, Target};
 use crate::diagnostics::Failure;
 use crate::object::{Maybe, object};
@@ -180,7 +179,7 @@ fn json<'a>(
         notes: report.notes.iter().map(note).collect::<Vec<_>>(),
         lost: &report.lost,
         verified: Maybe(verified.map(|verified| object!(VerifiedConversionJson {
-            proof: Maybe(verified.proof.as_ref().map(ProofJson::of)),
+            proof: Maybe(verified.proof.as_ref().map(proved::json)),
             runs: verified.runs,
             sizes: &verified.sizes,
             elements: verified.elements,

@@ -13,32 +13,16 @@ use gradus::{Error, Kind, Model};
 use serde::Serialize;
 
 use super::fleet::FleetModel;
-use super::proved::{self, ProofJson};
-use super::{fleet, given, many};
+use super::{fleet, given, many, proved};
 use crate::args;
 use crate::diagnostics::Failure;
-use crate::object::{Maybe, object};
+use crate::object::{Maybe, OrError, object};
 use crate::output::{self, escaped};
 
 /// Nodes that stayed and are listed where not all are asked for.
 const MAX_KEPT: usize = 10;
 /// The number that random inputs start from: the same in each run.
 const SEED: u64 = 1;
-
-#[derive(Serialize)]
-#[serde(untagged)]
-enum MeasuredJson<'a> {
-    Difference { elements: u64, ulps: u64, relative: f64, outputs: Vec<MeasuredOutputJson<'a>> },
-    Failed { error: String },
-}
-
-#[derive(Serialize)]
-struct MeasuredOutputJson<'a> {
-    name: &'a str,
-    elements: u64,
-    ulps: u64,
-    relative: f64,
-}
 
 /// Comparisons of both models.
 #[derive(Default)]
@@ -212,7 +196,7 @@ fn json<'a>(
             .map(|of| object!(ProblemJson { place: &of.place, message: &of.message }))
             .collect::<Vec<_>>(),
         verified: Maybe(checks.verified.as_ref().map(|verified| object!(VerifiedJson {
-            proof: Maybe(verified.proof.as_ref().map(ProofJson::of)),
+            proof: Maybe(verified.proof.as_ref().map(proved::json)),
             bindings: verified.bindings,
             values: verified.values,
             runs: verified.runs,
@@ -220,21 +204,23 @@ fn json<'a>(
             elements: verified.elements,
             refused: Maybe(verified.refused.as_deref()),
         }))),
-        measured: Maybe(checks.measured.as_ref().map(|measured| match measured {
-            Ok(Measured { elements, ulps, relative, outputs, .. }) => MeasuredJson::Difference {
-                elements: *elements,
-                ulps: *ulps,
-                relative: *relative,
-                outputs: outputs.iter().map(measured_json).collect(),
-            },
-            Err(error) => MeasuredJson::Failed { error: error.to_string() },
-        })),
+        measured: Maybe(checks.measured.as_ref().map(|measured| OrError(measured.as_ref().map(|of| {
+            let output = |of: &'a MeasuredOutput| {
+                object!(MeasuredOutputJson {
+                    name: &of.name,
+                    elements: of.elements,
+                    ulps: of.ulps,
+                    relative: of.relative,
+                })
+            };
+            object!(MeasuredJson {
+                elements: of.elements,
+                ulps: of.ulps,
+                relative: of.relative,
+                outputs: of.outputs.iter().map(output).collect::<Vec<_>>(),
+            })
+        })))),
     })
-}
-
-fn measured_json(output: &MeasuredOutput) -> MeasuredOutputJson<'_> {
-    let MeasuredOutput { name, elements, ulps, relative, .. } = output;
-    MeasuredOutputJson { name, elements: *elements, ulps: *ulps, relative: *relative }
 }
 
 fn text(

@@ -12,43 +12,14 @@ use gradus_report::{Conversion, IndexRow, Other, Summary};
 use serde::Serialize;
 
 use super::fleet::FleetModel;
-use super::proved::ProofJson;
-use super::{fleet, given, many};
+use super::{fleet, given, many, proved};
 use crate::args;
 use crate::diagnostics::Failure;
-use crate::object::{Maybe, object};
+use crate::object::{Flat, Maybe, OrError, object};
 use crate::output;
 
 /// The page that lists the others.
 const INDEX: &str = "index.html";
-
-#[derive(Serialize)]
-#[serde(untagged)]
-enum FoldJson<'a> {
-    Nodes {
-        before: usize,
-        after: usize,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        proof: Option<ProofJson<'a>>,
-    },
-    Failed {
-        error: String,
-    },
-}
-
-#[derive(Serialize)]
-struct ConversionJson {
-    to: &'static str,
-    #[serde(flatten)]
-    outcome: OutcomeJson,
-}
-
-#[derive(Serialize)]
-#[serde(untagged)]
-enum OutcomeJson {
-    Counts { notes: usize, lost: usize },
-    Failed { error: String },
-}
 
 /// Runs `gradus report`: writes a page of HTML for each model.
 pub(crate) fn report(args: &args::ReportArgs) -> Result<(), Failure> {
@@ -172,12 +143,13 @@ fn json(args: &args::ReportArgs, path: &Path, to: &Path, bytes: usize, summary: 
             .map(|of| object!(ReportProblemJson { place: &of.place, message: &of.message }))
             .collect()
     }
-    let conversion = |Conversion { to, outcome, .. }: &Conversion| ConversionJson {
-        to: to.name(),
-        outcome: match outcome {
-            Ok(notes) => OutcomeJson::Counts { notes: notes.notes.len(), lost: notes.lost.len() },
-            Err(error) => OutcomeJson::Failed { error: error.to_string() },
-        },
+    let conversion = |Conversion { to, outcome, .. }: &Conversion| {
+        let outcome = outcome.as_ref().map(|of| (of.notes.len(), of.lost.len()));
+        let outcome = outcome.map(|(notes, lost)| object!(OutcomeJson { notes, lost }));
+        object!(ConversionJson {
+            to: to.name(),
+            outcome: Flat(OrError(outcome.map_err(ToString::to_string)))
+        })
     };
     object!(ReportJson {
         model: path.display().to_string(),
@@ -190,13 +162,10 @@ fn json(args: &args::ReportArgs, path: &Path, to: &Path, bytes: usize, summary: 
         shapes: object!(ShapesJson { values: summary.values, known: summary.known }),
         warnings: remarks(&summary.warnings),
         problems: remarks(&summary.problems),
-        fold: match &summary.fold {
-            Ok(report) => {
-                let (before, after) = report.nodes();
-                FoldJson::Nodes { before, after, proof: summary.proof.as_ref().map(ProofJson::of) }
-            }
-            Err(error) => FoldJson::Failed { error: error.to_string() },
-        },
+        fold: OrError(summary.fold.as_ref().map(|report| {
+            let (before, after) = report.nodes();
+            object!(FoldJson { before, after, proof: Maybe(summary.proof.as_ref().map(proved::json)) })
+        })),
         conversions: summary.conversions.iter().map(conversion).collect::<Vec<_>>(),
     })
 }

@@ -16,8 +16,7 @@ use gradus::sort::SharedSort;
 use serde::Serialize;
 
 use super::fleet::FleetModel;
-use super::proved::{self, ProofJson};
-use super::{fleet, given, many};
+use super::{fleet, given, many, proved};
 use crate::args::{FailOn, LintArgs, LintForm, RuntimeName};
 use crate::diagnostics::Failure;
 use crate::object::{Maybe, object};
@@ -153,7 +152,7 @@ fn json(linted: &Linted) -> impl Serialize {
         fixed: Maybe(linted.fixed.as_ref().map(|(to, fixed)| object!(FixedJson {
             output: to.display().to_string(),
             rules: fixed.rules.iter().map(|rule| rule.code).collect::<Vec<_>>(),
-            proof: Maybe(fixed.verified.proof.as_ref().map(ProofJson::of)),
+            proof: Maybe(fixed.verified.proof.as_ref().map(proved::json)),
             runs: fixed.verified.runs,
         }))),
     })
