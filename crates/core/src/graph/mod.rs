@@ -46,16 +46,9 @@ pub enum Standard {
     Paddle,
 }
 
-impl Standard {
-    /// The name as it is printed: `onnx`, `openvino`, `paddle`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Standard::Onnx => "onnx",
-            Standard::OpenVino => "openvino",
-            Standard::Paddle => "paddle",
-        }
-    }
+crate::names!(Standard { Onnx = "onnx", OpenVino = "openvino", Paddle = "paddle" });
 
+impl Standard {
     /// Returns the standard of a file by its ending: `.onnx`, `.xml`, `.json` or `.pdmodel`, in
     /// either case.
     ///
@@ -71,12 +64,6 @@ impl Standard {
             "json" | "pdmodel" => Some(Standard::Paddle),
             _ => None,
         }
-    }
-}
-
-impl fmt::Display for Standard {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
     }
 }
 
