@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde::ser::SerializeMap;
 use serde_json::value::RawValue;
 
-use crate::object::{Fields, Maybe, nonempty, object};
+use crate::object::{JsonFields, Maybe, nonempty, object};
 
 /// A tensor: type, shape, and elements in row-major order.
 #[derive(Serialize)]
@@ -138,7 +138,7 @@ fn size(size: &DeclaredDim) -> Option<serde_json::Value> {
 }
 
 /// An error as JSON, with its place and obstacles.
-pub(crate) fn error(error: &Error) -> impl Fields + Serialize {
+pub(crate) fn error(error: &Error) -> impl JsonFields + Serialize {
     let obstacles = Obstacles::of(error).map_or(&[][..], |all| &all.0).iter().map(|obstacle| {
         object!(ObstacleJson {
             operator: &obstacle.operator,

@@ -14,10 +14,10 @@ pub(crate) fn nonempty<T: AsRef<[U]>, U>(list: T) -> Maybe<T> {
 }
 
 /// The fields of another object in place of a field.
-pub(crate) struct Flat<T>(pub(crate) T);
+pub(crate) struct Flattened<T>(pub(crate) T);
 
 /// An object made by [`object!`].
-pub(crate) trait Fields {
+pub(crate) trait JsonFields {
     /// Writes the fields.
     fn write_fields<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error>;
 }
@@ -25,7 +25,7 @@ pub(crate) trait Fields {
 /// The fields of an object, or the error in their place.
 pub(crate) struct OrError<T, E>(pub(crate) Result<T, E>);
 
-impl<T: Fields, E: Display> Fields for OrError<T, E> {
+impl<T: JsonFields, E: Display> JsonFields for OrError<T, E> {
     fn write_fields<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         match &self.0 {
             Ok(fields) => fields.write_fields(map),
@@ -34,7 +34,7 @@ impl<T: Fields, E: Display> Fields for OrError<T, E> {
     }
 }
 
-impl<T: Fields, E: Display> Serialize for OrError<T, E> {
+impl<T: JsonFields, E: Display> Serialize for OrError<T, E> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         self.write_fields(&mut map)?;
@@ -43,24 +43,24 @@ impl<T: Fields, E: Display> Serialize for OrError<T, E> {
 }
 
 /// A value of a field of [`object!`].
-pub(crate) trait Field {
+pub(crate) trait JsonField {
     /// Writes the field, if it is not left out.
     fn write<M: SerializeMap>(&self, key: &'static str, map: &mut M) -> Result<(), M::Error>;
 }
 
-impl<T: Serialize> Field for T {
+impl<T: Serialize> JsonField for T {
     fn write<M: SerializeMap>(&self, key: &'static str, map: &mut M) -> Result<(), M::Error> {
         map.serialize_entry(key.trim_start_matches("r#"), self)
     }
 }
 
-impl<T: Serialize> Field for Maybe<T> {
+impl<T: Serialize> JsonField for Maybe<T> {
     fn write<M: SerializeMap>(&self, key: &'static str, map: &mut M) -> Result<(), M::Error> {
         self.0.as_ref().map_or(Ok(()), |value| value.write(key, map))
     }
 }
 
-impl<T: Fields> Field for Flat<T> {
+impl<T: JsonFields> JsonField for Flattened<T> {
     fn write<M: SerializeMap>(&self, _: &'static str, map: &mut M) -> Result<(), M::Error> {
         self.0.write_fields(map)
     }
@@ -75,18 +75,18 @@ macro_rules! object {
             $($key: $key),*
         }
         #[allow(non_camel_case_types, reason = "types are named as the fields")]
-        impl<$($key: $crate::object::Field),*> $crate::object::Fields for $name<$($key),*> {
+        impl<$($key: $crate::object::JsonField),*> $crate::object::JsonFields for $name<$($key),*> {
             fn write_fields<M: serde::ser::SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
-                $($crate::object::Field::write(&self.$key, stringify!($key), map)?;)*
+                $($crate::object::JsonField::write(&self.$key, stringify!($key), map)?;)*
                 Ok(())
             }
         }
         #[allow(non_camel_case_types, reason = "types are named as the fields")]
-        impl<$($key: $crate::object::Field),*> serde::Serialize for $name<$($key),*> {
+        impl<$($key: $crate::object::JsonField),*> serde::Serialize for $name<$($key),*> {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 use serde::ser::SerializeMap;
                 let mut map = serializer.serialize_map(None)?;
-                $crate::object::Fields::write_fields(self, &mut map)?;
+                $crate::object::JsonFields::write_fields(self, &mut map)?;
                 map.end()
             }
         }

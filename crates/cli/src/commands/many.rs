@@ -12,7 +12,7 @@ use super::fleet::FleetModel;
 use crate::args::FleetArgs;
 use crate::diagnostics::{self, Failure};
 use crate::json;
-use crate::object::{Flat, object};
+use crate::object::{Flattened, object};
 use crate::output::{self, Form, Limited, Shown, Verbosity};
 
 /// Models a thread that may be done before the first one that is not printed: their texts are kept.
@@ -35,7 +35,7 @@ pub(super) fn each(
         let model = &model.path;
         let result = result.map_err(|failure| failure.in_model(model));
         if let (true, Err(Failure::Error(error))) = (output::is_json(), &result) {
-            let (model, error) = (model.display().to_string(), Flat(json::error(error)));
+            let (model, error) = (model.display().to_string(), Flattened(json::error(error)));
             output::write_json(out, &object!(FailedJson { model, error }))?;
         }
         result

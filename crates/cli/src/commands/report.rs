@@ -15,7 +15,7 @@ use super::fleet::FleetModel;
 use super::{fleet, given, many, proved};
 use crate::args;
 use crate::diagnostics::Failure;
-use crate::object::{Flat, Maybe, OrError, object};
+use crate::object::{Flattened, Maybe, OrError, object};
 use crate::output;
 
 /// The page that lists the others.
@@ -148,7 +148,7 @@ fn json(args: &args::ReportArgs, path: &Path, to: &Path, bytes: usize, summary: 
         let outcome = outcome.map(|(notes, lost)| object!(OutcomeJson { notes, lost }));
         object!(ConversionJson {
             to: to.name(),
-            outcome: Flat(OrError(outcome.map_err(ToString::to_string)))
+            outcome: Flattened(OrError(outcome.map_err(ToString::to_string)))
         })
     };
     object!(ReportJson {

@@ -17,7 +17,7 @@ use crate::args::Emit;
 use crate::commands::fleet::FleetModel;
 use crate::commands::given;
 use crate::diagnostics::Failure;
-use crate::object::{Flat, Maybe, nonempty, object};
+use crate::object::{Flattened, Maybe, nonempty, object};
 use crate::output;
 
 /// A number, an expression, or a range.
@@ -85,7 +85,7 @@ fn json<'a>(contract: &'a Contract, model: &'a str) -> impl Serialize {
     let relation = |of: &Condition| relation_json(contract.symbols(), of);
     let condition = |of: &'a ContractCondition| {
         object!(ContractConditionJson {
-            relation: Flat(relation(&of.condition)),
+            relation: Flattened(relation(&of.condition)),
             when: of.when.iter().map(relation).collect::<Vec<_>>(),
             among: Maybe(of.among()),
             place: &of.place,

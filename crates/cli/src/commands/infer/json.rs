@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::{ShownValues, is_unknown, operator, type_name};
 use crate::diagnostics::Failure;
-use crate::object::{Fields, Flat, Maybe, nonempty, object};
+use crate::object::{Flattened, JsonFields, Maybe, nonempty, object};
 use crate::output;
 
 /// The values of a graph by name, written as they are asked for: there may be very many.
@@ -31,7 +31,7 @@ impl Serialize for ValueList<'_> {
                 _ => None,
             };
             let of_value = object!(InferredValueJson {
-                fact: Flat(inferred_json(inference, inference.fact(id))),
+                fact: Flattened(inferred_json(inference, inference.fact(id))),
                 node: Maybe(node),
                 operator: Maybe(operator(graph, id)),
                 bytes: self.shown.bytes[id.index()].map(|bytes| dim_json(inference, bytes)),
@@ -135,7 +135,10 @@ impl<'a> Totals<'a> {
 }
 
 /// A relation of two dimensions as JSON.
-pub(super) fn relation_json<'a>(symbols: &'a Symbols, of: &Condition) -> impl Fields + Serialize + use<'a> {
+pub(super) fn relation_json<'a>(
+    symbols: &'a Symbols,
+    of: &Condition,
+) -> impl JsonFields + Serialize + use<'a> {
     let (left, right) = (DimJson(symbols.print(of.left)), DimJson(symbols.print(of.right)));
     object!(RelationJson { left, relation: of.relation.symbol(), right })
 }
@@ -181,7 +184,10 @@ impl Remark<'_> {
 }
 
 /// A fact as JSON, with the reasons why it is incomplete.
-pub(super) fn inferred_json<'a>(inference: &'a Inference, fact: &Fact) -> impl Fields + Serialize + use<'a> {
+pub(super) fn inferred_json<'a>(
+    inference: &'a Inference,
+    fact: &Fact,
+) -> impl JsonFields + Serialize + use<'a> {
     let (fresh, unknown) = match inference.completeness(fact) {
         Completeness::Full => (Vec::new(), Vec::new()),
         _ => inference.fresh(fact),

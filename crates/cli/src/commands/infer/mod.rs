@@ -22,7 +22,7 @@ use super::fleet::FleetModel;
 use super::{fleet, given, many};
 use crate::args;
 use crate::diagnostics::Failure;
-use crate::object::{Flat, object};
+use crate::object::{Flattened, object};
 use crate::output::{self, escaped};
 
 /// Lines that `--why` prints at most.
@@ -105,7 +105,7 @@ fn write_why(
     let id = model.value(name).map_err(|error| error.in_file(path.display()))?;
     let why = inference.explain(model.graph(), id, MAX_LINES);
     if output::is_json() {
-        let fact = Flat(inferred_json(inference, inference.fact(id)));
+        let fact = Flattened(inferred_json(inference, inference.fact(id)));
         let explained = object!(Explained { model: path.display().to_string(), value: name, fact, why });
         output::write_json(out, &explained)?;
     } else {

@@ -21,7 +21,7 @@ struct Log<R> {
 
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Region {
+enum FindingRegion {
     #[serde(rename_all = "camelCase")]
     Bytes { byte_offset: u64 },
     #[serde(rename_all = "camelCase")]
@@ -64,8 +64,8 @@ fn message(text: &str) -> impl Serialize + use<> {
 fn result(finding: &Finding, uri: &str) -> impl Serialize + use<> {
     let Finding { rule, place, message: text, position, .. } = finding;
     let region = position.map(|position| match position {
-        Position::Byte(byte_offset) => Region::Bytes { byte_offset },
-        Position::Line(start_line, start_column) => Region::Lines { start_line, start_column },
+        Position::Byte(byte_offset) => FindingRegion::Bytes { byte_offset },
+        Position::Line(start_line, start_column) => FindingRegion::Lines { start_line, start_column },
     });
     let artifact = object!(ArtifactLocation { uri: uri.to_owned() });
     let location = object!(Location {
