@@ -84,7 +84,7 @@ class Sets:
         key = frozenset(allowed)
         if key not in self.names:
             self.names[key] = wish
-            self.lines.append(f"const {wish}: Types = {types_expression(sorted(allowed))};")
+            self.lines.append(f"    {wish} = {types_expression(sorted(allowed))};")
         return self.names[key]
 
 
@@ -153,7 +153,9 @@ def signatures() -> str:
             "use super::DefaultContent::{Float, Int, Text};",
             "use super::{Arity, Signature, Sort, Types, attribute as a, param as p};",
             "",
-            *(line for definition in sets.lines for line in ("#[rustfmt::skip]", definition)),
+            "types! {",
+            *sets.lines,
+            "}",
             "",
             "/// Sorted by domain, name and version.",
             "#[rustfmt::skip]",

@@ -164,11 +164,9 @@ def table() -> bytes:
         "",
         "use super::{ANY, Arity, Param, Signature, Sort, Types, attribute as a, param as p};",
         "",
-        *(
-            line
-            for listed, name in named.items()
-            for line in ("#[rustfmt::skip]", f"const {name}: Types = Types::tensors(&[{listed}]);")
-        ),
+        "types! {",
+        *(f"    {name} = Types::tensors(&[{listed}]);" for listed, name in named.items()),
+        "}",
         "",
         'const OUTPUTS: Param = p("output", "", ANY, Arity::Many { alike: false, least: 0 });',
         "",

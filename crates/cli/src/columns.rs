@@ -9,13 +9,13 @@ use gradus::text::{escaped, shortened};
 pub(crate) struct Column {
     /// Characters to which its cells may be cut.
     least: usize,
-    cut: Cut,
+    cut: ColumnCut,
     /// The whole column is left out before others get narrower than their least.
     extra: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Cut {
+enum ColumnCut {
     /// Names differ at both ends.
     Middle,
     /// Formulas begin with the term that grows most, words with what they mean.
@@ -24,23 +24,23 @@ enum Cut {
 
 impl Column {
     /// Names of values and nodes.
-    pub(crate) const NAME: Column = Column { least: 24, cut: Cut::Middle, extra: false };
+    pub(crate) const NAME: Column = Column { least: 24, cut: ColumnCut::Middle, extra: false };
     /// Words such as operators.
-    pub(crate) const WORD: Column = Column { least: 12, cut: Cut::End, extra: false };
+    pub(crate) const WORD: Column = Column { least: 12, cut: ColumnCut::End, extra: false };
     /// Numbers and short words, which are cut last of all.
-    pub(crate) const WHOLE: Column = Column { least: usize::MAX, cut: Cut::Middle, extra: false };
+    pub(crate) const WHOLE: Column = Column { least: usize::MAX, cut: ColumnCut::Middle, extra: false };
     /// Shapes.
-    pub(crate) const SHAPE: Column = Column { least: 36, cut: Cut::Middle, extra: false };
+    pub(crate) const SHAPE: Column = Column { least: 36, cut: ColumnCut::Middle, extra: false };
     /// Formulas.
-    pub(crate) const FORMULA: Column = Column { least: 16, cut: Cut::End, extra: false };
+    pub(crate) const FORMULA: Column = Column { least: 16, cut: ColumnCut::End, extra: false };
     /// Formulas that a narrow terminal leaves out.
     pub(crate) const EXTRA: Column = Column { extra: true, ..Column::FORMULA };
 
     /// A cell in at most `width` characters.
     fn fitted(self, cell: &str, width: usize) -> Cow<'_, str> {
         match self.cut {
-            Cut::Middle => shortened(cell, width),
-            Cut::End => begun(cell, width),
+            ColumnCut::Middle => shortened(cell, width),
+            ColumnCut::End => begun(cell, width),
         }
     }
 }

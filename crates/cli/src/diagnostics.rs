@@ -10,7 +10,7 @@ use gradus::conversion::{Obstacle, Obstacles};
 use gradus::error::Position;
 use gradus::{Error, Kind};
 
-use crate::json::ErrorJson;
+use crate::json;
 use crate::output;
 
 /// The model or the data is wrong.
@@ -222,7 +222,7 @@ pub(crate) fn text(error: &Error, json: bool) -> String {
 }
 
 fn to_json(error: &Error) -> String {
-    output::json(&ErrorJson::of(error)).unwrap_or_else(|_| plain(&error.to_string()))
+    output::json(&json::error(error)).unwrap_or_else(|_| plain(&error.to_string()))
 }
 
 fn plain(message: &str) -> String {

@@ -1,12 +1,14 @@
 //! The stable JSON that `--json` prints; docs/json.md describes it.
 
-use gradus::conversion::{Obstacle, Obstacles};
-use gradus::error::{Location, Position};
+use gradus::conversion::Obstacles;
+use gradus::error::Position;
 use gradus::graph::{DeclaredDim, Type};
 use gradus::{DType, Error, Number, Result, Tensor, Value, text};
 use serde::Serialize;
 use serde::ser::SerializeMap;
 use serde_json::value::RawValue;
+
+use crate::object::{JsonFields, Maybe, nonempty, object};
 
 /// A tensor: type, shape, and elements in row-major order.
 #[derive(Serialize)]
@@ -135,74 +137,42 @@ fn size(size: &DeclaredDim) -> Option<serde_json::Value> {
     }
 }
 
-/// An error.
-#[derive(Serialize)]
-pub(crate) struct ErrorJson<'a> {
-    error: ErrorContent<'a>,
-}
-
-#[derive(Serialize)]
-struct ErrorContent<'a> {
-    kind: &'a str,
-    message: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    got: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    wanted: Option<&'a str>,
-    r#where: Option<LocationJson<'a>>,
-    /// Nodes that keep a model from being converted.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    obstacles: Vec<ObstacleJson<'a>>,
-}
-
-#[derive(Serialize)]
-struct ObstacleJson<'a> {
-    operator: &'a str,
-    message: &'a str,
-    r#where: Option<LocationJson<'a>>,
-}
-
-#[derive(Serialize)]
-struct LocationJson<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    file: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    byte: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    line: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    column: Option<u32>,
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    nodes: &'a [String],
-}
-
-impl<'a> ErrorJson<'a> {
-    /// An error as JSON, with its place and obstacles.
-    pub(crate) fn of(error: &'a Error) -> ErrorJson<'a> {
-        let (kind, message) = (error.kind().name(), error.message());
-        let (got, wanted) = (error.got(), error.wanted());
-        let obstacle = |obstacle: &'a Obstacle| ObstacleJson {
+/// An error as JSON, with its place and obstacles.
+pub(crate) fn error(error: &Error) -> impl JsonFields + Serialize {
+    let obstacles = Obstacles::of(error).map_or(&[][..], |all| &all.0).iter().map(|obstacle| {
+        object!(ObstacleJson {
             operator: &obstacle.operator,
             message: obstacle.error.message(),
-            r#where: LocationJson::of(&obstacle.error),
-        };
-        let obstacles = Obstacles::of(error).map_or(&[][..], |all| &all.0).iter().map(obstacle).collect();
-        let location = LocationJson::of(error);
-        ErrorJson { error: ErrorContent { kind, message, got, wanted, r#where: location, obstacles } }
-    }
+            r#where: location(&obstacle.error),
+        })
+    });
+    object!(ErrorJson {
+        error: object!(ErrorContent {
+            kind: error.kind().name(),
+            message: error.message(),
+            got: Maybe(error.got()),
+            wanted: Maybe(error.wanted()),
+            r#where: location(error),
+            // Nodes that keep a model from being converted.
+            obstacles: nonempty(obstacles.collect::<Vec<_>>()),
+        })
+    })
 }
 
-impl<'a> LocationJson<'a> {
-    fn of(error: &'a Error) -> Option<LocationJson<'a>> {
-        let location = Some(error.location()).filter(|location| !location.is_empty())?;
-        let (byte, line, column) = match location.position {
-            Some(Position::Byte(byte)) => (Some(byte), None, None),
-            Some(Position::Line(line, column)) => (None, Some(line), Some(column)),
-            None => (None, None, None),
-        };
-        let Location { file, nodes, .. } = location;
-        Some(LocationJson { file: file.as_deref(), byte, line, column, nodes })
-    }
+fn location(error: &Error) -> Option<impl Serialize> {
+    let location = Some(error.location()).filter(|location| !location.is_empty())?;
+    let (byte, line, column) = match location.position {
+        Some(Position::Byte(byte)) => (Some(byte), None, None),
+        Some(Position::Line(line, column)) => (None, Some(line), Some(column)),
+        None => (None, None, None),
+    };
+    Some(object!(LocationJson {
+        file: Maybe(location.file.as_deref()),
+        byte: Maybe(byte),
+        line: Maybe(line),
+        column: Maybe(column),
+        nodes: nonempty(&location.nodes),
+    }))
 }
 
 #[cfg(test)]

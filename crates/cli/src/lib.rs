@@ -9,6 +9,7 @@ mod completion;
 mod diagnostics;
 mod json;
 mod literal;
+mod object;
 mod output;
 mod sequence;
 mod stream;

@@ -38,23 +38,10 @@ pub enum Kind {
     Internal,
 }
 
-impl Kind {
-    /// The kind as `--json` prints it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Kind::Usage => "usage",
-            Kind::Io => "io",
-            Kind::Syntax => "syntax",
-            Kind::Graph => "graph",
-            Kind::Type => "type",
-            Kind::Shape => "shape",
-            Kind::Value => "value",
-            Kind::Limit => "limit",
-            Kind::Unsupported => "unsupported",
-            Kind::Internal => "internal",
-        }
-    }
-}
+crate::names!(Kind {
+    Usage = "usage", Io = "io", Syntax = "syntax", Graph = "graph", Type = "type", Shape = "shape",
+    Value = "value", Limit = "limit", Unsupported = "unsupported", Internal = "internal",
+});
 
 /// Calls `work`, and turns a panic into a [`Kind::Internal`] error that asks to report it.
 ///

@@ -11,6 +11,9 @@ const _: () = assert!(usize::BITS == 64, "sizes of tensors are 64-bit numbers");
 const _: () =
     assert!(cfg!(target_endian = "little"), "files and tensors are little-endian, and are mapped, not read");
 
+#[macro_use]
+mod names;
+
 pub mod convert;
 pub mod display;
 pub mod dtype;

@@ -6,7 +6,6 @@
 //! than sums, and from the left; a quotient within a product stands in parentheses.
 
 use std::fmt::{self, Write as _};
-use std::str::FromStr;
 
 use gradus_core::{Error, Kind, Result};
 
@@ -29,20 +28,7 @@ pub enum Dialect {
     Torch,
 }
 
-impl FromStr for Dialect {
-    type Err = Error;
-
-    /// The dialect of a name: `gradus`, `onnx`, `sympy` or `torch`.
-    fn from_str(name: &str) -> Result<Dialect> {
-        match name {
-            "gradus" => Ok(Dialect::Gradus),
-            "onnx" => Ok(Dialect::Onnx),
-            "sympy" => Ok(Dialect::SymPy),
-            "torch" => Ok(Dialect::Torch),
-            _ => Err(Error::unknown("dialect", name, ["gradus", "onnx", "sympy", "torch"])),
-        }
-    }
-}
+gradus_core::names!(Dialect, "dialect" { Gradus = "gradus", Onnx = "onnx", SymPy = "sympy", Torch = "torch" });
 
 impl Dialect {
     /// The dimension that a text declares, written in this dialect. A name stays as it is.

@@ -194,6 +194,15 @@ impl<'a> EvalContext<'a> {
         self.value(index)?.tensor().map_err(|error| self.wrong(index, &error))
     }
 
+    /// The sizes of an input that has `N` axes.
+    ///
+    /// # Errors
+    /// [`Kind::Shape`] if it has another number of axes; the errors of [`EvalContext::tensor`].
+    pub fn dims<const N: usize>(&self, index: usize) -> Result<[usize; N]> {
+        let dims = self.tensor(index)?.shape().dims();
+        dims.try_into().map_err(|_| errors::rank(format_args!("input {index}"), dims.len(), N))
+    }
+
     /// Returns true if an input is given.
     pub fn has(&self, index: usize) -> bool {
         self.inputs.get(index).is_some_and(Option::is_some)

@@ -22,26 +22,7 @@ pub enum Backend {
     Dx12,
 }
 
-impl Backend {
-    /// All backends.
-    pub const ALL: [Backend; 4] = [Backend::Cuda, Backend::Vulkan, Backend::Metal, Backend::Dx12];
-
-    /// The name by which devices are asked for: `cuda`, `vulkan`, `metal`, `dx12`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Backend::Cuda => "cuda",
-            Backend::Vulkan => "vulkan",
-            Backend::Metal => "metal",
-            Backend::Dx12 => "dx12",
-        }
-    }
-}
-
-impl fmt::Display for Backend {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
+gradus_core::names!(Backend { Cuda = "cuda", Vulkan = "vulkan", Metal = "metal", Dx12 = "dx12" });
 
 /// The kind of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,17 +38,9 @@ pub enum DeviceKind {
     Software,
 }
 
-impl DeviceKind {
-    /// The name that is printed.
-    pub const fn name(self) -> &'static str {
-        match self {
-            DeviceKind::Discrete => "discrete",
-            DeviceKind::Integrated => "integrated",
-            DeviceKind::Virtual => "virtual",
-            DeviceKind::Software => "software",
-        }
-    }
-}
+gradus_core::names!(DeviceKind {
+    Discrete = "discrete", Integrated = "integrated", Virtual = "virtual", Software = "software",
+});
 
 /// Description of a device.
 #[derive(Clone, Debug, PartialEq, Eq)]

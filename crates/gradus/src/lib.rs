@@ -125,7 +125,6 @@ pub mod infer {
 #[cfg(feature = "fold")]
 pub mod lint;
 mod model;
-mod needed;
 #[cfg(feature = "convert")]
 pub mod portability;
 #[cfg(all(feature = "run", feature = "convert"))]

@@ -19,20 +19,9 @@ pub enum Level {
     Avx512,
 }
 
-/// All levels, those of fewer bits first.
-pub(crate) const LEVELS: [Level; 4] = [Level::Portable, Level::Neon, Level::Avx2, Level::Avx512];
-
-impl Level {
-    /// The name: `portable`, `neon`, `avx2`, `avx512`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Level::Portable => "portable",
-            Level::Neon => "neon",
-            Level::Avx2 => "avx2",
-            Level::Avx512 => "avx512",
-        }
-    }
-}
+gradus_core::names!(Level {
+    Portable = "portable", Neon = "neon", Avx2 = "avx2", Avx512 = "avx512",
+});
 
 /// The number of the level that the process is held to, from 1 on; 0 for none.
 static HELD: AtomicU8 = AtomicU8::new(0);
@@ -45,18 +34,14 @@ static HELD: AtomicU8 = AtomicU8::new(0);
 /// hold_level(None);
 /// ```
 pub fn hold_level(level: Option<Level>) {
-    let number = level.map_or(0, |level| match level {
-        Level::Portable => 1,
-        Level::Neon => 2,
-        Level::Avx2 => 3,
-        Level::Avx512 => 4,
-    });
-    HELD.store(number, Ordering::Relaxed);
+    let number = (1..).zip(Level::ALL).find(|(_, other)| Some(*other) == level);
+    HELD.store(number.map_or(0, |(number, _)| number), Ordering::Relaxed);
 }
 
 /// The level that the process is held to.
+#[cfg(feature = "vectors")]
 pub(crate) fn held_level() -> Option<Level> {
-    usize::from(HELD.load(Ordering::Relaxed)).checked_sub(1).map(|index| LEVELS[index])
+    usize::from(HELD.load(Ordering::Relaxed)).checked_sub(1).map(|index| Level::ALL[index])
 }
 
 /// How elements go to memory.

@@ -27,6 +27,8 @@ pub enum Sums {
     Float32,
 }
 
+gradus_core::names!(Sums { Float64 = "float64", Exact = "exact", Float32 = "float32" });
+
 /// Number of terms that [`Sums::Float32`] adds up from zero.
 pub const SINGLE_BLOCK: usize = 256;
 
@@ -40,18 +42,6 @@ pub enum SumType {
 }
 
 impl Sums {
-    /// All of them.
-    pub const ALL: [Sums; 3] = [Sums::Float64, Sums::Exact, Sums::Float32];
-
-    /// Its name: `float64`, `exact` or `float32`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Sums::Float64 => "float64",
-            Sums::Exact => "exact",
-            Sums::Float32 => "float32",
-        }
-    }
-
     /// The same, or [`Sums::Float64`] in place of [`Sums::Float32`].
     #[must_use]
     pub fn in_doubles(self) -> Sums {

@@ -112,18 +112,10 @@ pub enum FailureKind {
     Undetermined,
 }
 
-impl FailureKind {
-    /// The kind as `--json` prints it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            FailureKind::Absent => "absent",
-            FailureKind::Unsupported => "unsupported",
-            FailureKind::Refused => "refused",
-            FailureKind::Crash => "crash",
-            FailureKind::Undetermined => "undetermined",
-        }
-    }
-}
+gradus_core::names!(FailureKind {
+    Absent = "absent", Unsupported = "unsupported", Refused = "refused", Crash = "crash",
+    Undetermined = "undetermined",
+});
 
 /// The prediction that a program returns nothing, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]

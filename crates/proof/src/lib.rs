@@ -41,19 +41,9 @@ pub enum UpTo {
     Rounding,
 }
 
+gradus_core::names!(UpTo { Bits = "bits", Order = "order", Rounding = "rounding" });
+
 impl UpTo {
-    /// All, the strictest first.
-    pub const ALL: [UpTo; 3] = [UpTo::Bits, UpTo::Order, UpTo::Rounding];
-
-    /// Its name: `bits`, `order`, `rounding`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            UpTo::Bits => "bits",
-            UpTo::Order => "order",
-            UpTo::Rounding => "rounding",
-        }
-    }
-
     /// The state of proved outputs, in words.
     pub const fn says(self) -> &'static str {
         match self {

@@ -30,7 +30,6 @@ type Checked = (
 /// The invariances that a runtime keeps for a model, as a `gradus.AuditReport` has them: the
 /// dimension of the batch, true if all are kept, and each.
 #[pyfunction]
-#[allow(clippy::too_many_arguments, reason = "the arguments of the function of Python")]
 pub(crate) fn _audit(
     py: Python<'_>,
     model: &Model,

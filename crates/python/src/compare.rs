@@ -105,7 +105,6 @@ fn row(
 
 /// The message with which a program refuses a call, or `None`; `third` is the step or the base.
 #[pyfunction]
-#[allow(clippy::too_many_arguments, reason = "the parameters are NumPy's")]
 pub(crate) fn _refusal(
     py: Python<'_>,
     profile: &str,
@@ -149,7 +148,6 @@ fn recipe<'py>(
 
 /// Returns each program's result for a call, and the call as text; `third` is the step or the base.
 #[pyfunction]
-#[allow(clippy::too_many_arguments, reason = "the parameters are NumPy's")]
 pub(crate) fn _compare<'py>(
     py: Python<'py>,
     function: &str,

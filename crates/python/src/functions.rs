@@ -174,7 +174,6 @@ pub(crate) fn given<'py>(
 #[pyo3(
     text_signature = "(start_or_stop, /, stop=None, step=1, dtype=None, *, out=None, profile=None, device=None)"
 )]
-#[allow(clippy::too_many_arguments, reason = "the parameters are NumPy's")]
 pub(crate) fn arange<'py>(
     py: Python<'py>,
     start: Object<'_, 'py>,
@@ -280,7 +279,7 @@ pub(crate) fn plan_arange<'py>(
 #[pyo3(
     text_signature = "(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, *, out=None, profile=None, device=None)"
 )]
-#[allow(clippy::too_many_arguments, clippy::fn_params_excessive_bools, reason = "the parameters are NumPy's")]
+#[allow(clippy::fn_params_excessive_bools, reason = "the parameters are NumPy's")]
 pub(crate) fn linspace<'py>(
     py: Python<'py>,
     start: &Bound<'py, PyAny>,
@@ -359,7 +358,6 @@ pub(crate) fn linspace<'py>(
 #[pyo3(
     text_signature = "(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0, *, out=None, profile=None, device=None)"
 )]
-#[allow(clippy::too_many_arguments, reason = "the parameters are NumPy's")]
 pub(crate) fn logspace<'py>(
     py: Python<'py>,
     start: &Bound<'py, PyAny>,
@@ -430,7 +428,6 @@ pub(crate) fn logspace<'py>(
 #[pyo3(
     text_signature = "(start, stop, num=50, endpoint=True, dtype=None, axis=0, *, out=None, profile=None, device=None)"
 )]
-#[allow(clippy::too_many_arguments, reason = "the parameters are NumPy's")]
 pub(crate) fn geomspace<'py>(
     py: Python<'py>,
     start: &Bound<'py, PyAny>,
@@ -524,7 +521,6 @@ pub(crate) fn plan_linspace<'py>(
 ///     np.float64(1000000000.0)
 #[pyfunction]
 #[pyo3(signature = (start, stop, num=None, endpoint=true, base=None, dtype=None, *, profile=None))]
-#[allow(clippy::too_many_arguments, reason = "the parameters are NumPy's")]
 pub(crate) fn plan_logspace<'py>(
     py: Python<'py>,
     start: &Bound<'py, PyAny>,

@@ -4,6 +4,7 @@
 #![allow(clippy::needless_pass_by_value, reason = "what Python passes is taken by value")]
 #![allow(clippy::doc_markdown, clippy::doc_link_with_quotes, reason = "these are docstrings of Python")]
 #![allow(clippy::single_match_else, reason = "both arms are of one weight")]
+#![allow(clippy::too_many_arguments, reason = "the parameters are those of functions of Python")]
 
 mod arrow;
 mod audit;

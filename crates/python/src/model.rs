@@ -116,7 +116,6 @@ impl Model {
 
     /// The differences that runs of this model and another show, as a `gradus.CheckReport` has it;
     /// in a runtime, as a `gradus.RuntimeReport` has it.
-    #[allow(clippy::too_many_arguments, reason = "the arguments of the method of Python")]
     fn _check<'py>(
         &self,
         py: Python<'py>,
@@ -181,7 +180,6 @@ impl Model {
     }
 
     /// Facts about every value: types by name, assumptions, problems, reasons, bytes of the peak.
-    #[allow(clippy::too_many_arguments, reason = "the arguments of the method of Python")]
     fn _infer<'py>(
         &self,
         py: Python<'py>,
@@ -238,7 +236,6 @@ impl Model {
     }
 
     /// The cost of the model, and the largest symbol that fits a number of bytes.
-    #[allow(clippy::too_many_arguments, reason = "the arguments of the method of Python")]
     fn _cost<'py>(
         &self,
         py: Python<'py>,
@@ -275,7 +272,6 @@ impl Model {
     }
 
     /// Bytes, blocks and alignment of a plan of the memory.
-    #[allow(clippy::too_many_arguments, reason = "the arguments of the method of Python")]
     fn _plan(
         &self,
         py: Python<'_>,
@@ -292,7 +288,6 @@ impl Model {
     }
 
     /// A page of HTML about the model, which is called by a name.
-    #[allow(clippy::too_many_arguments, reason = "the arguments of the method of Python")]
     fn _report(
         &self,
         py: Python<'_>,
@@ -306,7 +301,6 @@ impl Model {
     }
 
     /// The contract of the model as source text.
-    #[allow(clippy::too_many_arguments, reason = "the arguments of the method of Python")]
     fn _contract(
         &self,
         py: Python<'_>,
@@ -421,7 +415,6 @@ impl Model {
     }
 
     /// The folded model, and what is to be said of it.
-    #[allow(clippy::too_many_arguments, reason = "the arguments of the method of Python")]
     fn _fold<'py>(
         &self,
         py: Python<'py>,
@@ -459,7 +452,6 @@ impl Model {
     }
 
     /// The model in the operators of another standard, and what is to be said of it.
-    #[allow(clippy::too_many_arguments, reason = "the parameters are those of Python's method")]
     fn _convert<'py>(
         &self,
         py: Python<'py>,
@@ -523,7 +515,6 @@ impl Model {
     }
 
     #[pyo3(signature = (inputs=None, outputs=None, *, max_bytes=None, max_work=None, timeout=None, expand_functions=false, seed=0, accumulate=None, assumed=None))]
-    #[allow(clippy::too_many_arguments, reason = "the parameters are keywords of Python")]
     fn run<'py>(
         &self,
         py: Python<'py>,

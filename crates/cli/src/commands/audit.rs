@@ -5,67 +5,13 @@ use std::path::{Path, PathBuf};
 use gradus::audit::{Audit, AuditOptions, AuditStatus, DifferingPair, InvarianceCheck};
 use serde::Serialize;
 
-use super::check::{OutputJson, largest, output_json, runtime_of};
+use super::check::{largest, output_json, runtime_of};
 use super::given;
 use crate::FindRuntime;
 use crate::args;
 use crate::diagnostics::Failure;
+use crate::object::{Maybe, object};
 use crate::output;
-
-#[derive(Serialize)]
-struct AuditJson<'a> {
-    model: String,
-    same: bool,
-    runtimes: Vec<RuntimeJson<'a>>,
-}
-
-#[derive(Serialize)]
-struct RuntimeJson<'a> {
-    runtime: &'a str,
-    batch: Option<&'a str>,
-    invariances: Vec<InvarianceJson<'a>>,
-}
-
-#[derive(Serialize)]
-struct InvarianceJson<'a> {
-    name: &'static str,
-    status: &'static str,
-    pairs: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<&'a str>,
-    outputs: Vec<OutputJson<'a>>,
-    uncompared: Vec<UncomparedJson<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    first: Option<NodeJson<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    hidden: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pair: Option<PairJson<'a>>,
-}
-
-#[derive(Serialize)]
-struct UncomparedJson<'a> {
-    name: &'a str,
-    reason: &'a str,
-}
-
-#[derive(Serialize)]
-struct NodeJson<'a> {
-    node: &'a str,
-    value: &'a str,
-}
-
-#[derive(Serialize)]
-struct PairJson<'a> {
-    first: &'a str,
-    second: &'a str,
-    /// Rows before some were dropped, and after.
-    rows: [usize; 2],
-    /// Elements of the inputs, and those that are not zero.
-    elements: [usize; 2],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    saved: Option<String>,
-}
 
 /// Runs `gradus audit`: an error if a program does not keep an invariance.
 pub(crate) fn audit(args: &args::AuditArgs, runtime: FindRuntime) -> Result<(), Failure> {
@@ -113,11 +59,11 @@ fn audit_all(args: &args::AuditArgs, runtime: FindRuntime) -> Result<bool, Failu
     let same = audits.iter().all(|(_, audit, _)| audit.holds());
     if output::is_json() {
         let runtimes = audits.iter().map(|(name, audit, folder)| json(name, audit, folder.as_deref()));
-        output::print_json(&AuditJson {
+        output::print_json(&object!(AuditJson {
             model: args.model.display().to_string(),
             same,
-            runtimes: runtimes.collect(),
-        })?;
+            runtimes: runtimes.collect::<Vec<_>>(),
+        }))?;
     } else {
         let texts = audits.iter().map(|(name, audit, folder)| text(name, audit, folder.as_deref()));
         output::print_line(&texts.collect::<Vec<_>>().join("\n\n"))?;
@@ -198,27 +144,38 @@ fn text_of_pair(pair: &DifferingPair) -> String {
     )
 }
 
-fn json<'a>(name: &'a str, audit: &'a Audit, folder: Option<&Path>) -> RuntimeJson<'a> {
-    let invariance = |check: &'a InvarianceCheck| InvarianceJson {
-        name: check.invariance.name(),
-        status: check.status.name(),
-        pairs: check.pairs,
-        reason: check.reason.as_deref(),
-        outputs: check.outputs.iter().map(output_json).collect(),
-        uncompared: check.uncompared.iter().map(|(name, reason)| UncomparedJson { name, reason }).collect(),
-        first: check.first.as_ref().map(|first| NodeJson { node: &first.node, value: &first.value }),
-        hidden: check.hidden.as_deref(),
-        pair: check.pair.as_ref().map(|pair| PairJson {
-            first: &pair.first,
-            second: &pair.second,
-            rows: pair.rows.into(),
-            elements: pair.elements.into(),
-            saved: saved(folder, check).map(|folder| folder.display().to_string()),
-        }),
+fn json<'a>(name: &'a str, audit: &'a Audit, folder: Option<&Path>) -> impl Serialize {
+    let invariance = |check: &'a InvarianceCheck| {
+        object!(InvarianceJson {
+            name: check.invariance.name(),
+            status: check.status.name(),
+            pairs: check.pairs,
+            reason: Maybe(check.reason.as_deref()),
+            outputs: check.outputs.iter().map(output_json).collect::<Vec<_>>(),
+            uncompared: check
+                .uncompared
+                .iter()
+                .map(|(name, reason)| object!(UncomparedJson { name, reason }))
+                .collect::<Vec<_>>(),
+            first: Maybe(
+                check
+                    .first
+                    .as_ref()
+                    .map(|first| object!(NodeJson { node: &first.node, value: &first.value }))
+            ),
+            hidden: Maybe(check.hidden.as_deref()),
+            pair: Maybe(check.pair.as_ref().map(|pair| object!(PairJson {
+                first: &pair.first,
+                second: &pair.second,
+                rows: pair.rows,
+                elements: pair.elements,
+                saved: Maybe(saved(folder, check).map(|folder| folder.display().to_string())),
+            }))),
+        })
     };
-    RuntimeJson {
+    object!(RuntimeJson {
         runtime: name,
         batch: audit.batch.as_deref(),
-        invariances: audit.checks.iter().map(invariance).collect(),
-    }
+        invariances: audit.checks.iter().map(invariance).collect::<Vec<_>>(),
+    })
 }

@@ -1,21 +1,11 @@
 //! `gradus cases`: test cases of an operator, for people who write runtimes.
 
 use gradus::cases::{Cases, CasesOptions};
-use serde::Serialize;
 
 use crate::args;
 use crate::diagnostics::Failure;
+use crate::object::object;
 use crate::output;
-
-#[derive(Serialize)]
-struct CasesJson {
-    operator: &'static str,
-    version: i64,
-    opset: i64,
-    seed: u64,
-    folder: String,
-    cases: Vec<String>,
-}
 
 /// Runs `gradus cases`: writes a folder for each case.
 pub(crate) fn cases(args: &args::CasesArgs) -> Result<(), Failure> {
@@ -32,14 +22,14 @@ pub(crate) fn cases(args: &args::CasesArgs) -> Result<(), Failure> {
     let (operator, version, opset) = (made.operator(), made.version(), made.opset());
     if output::is_json() {
         let folder = args.output.display().to_string();
-        return output::print_json(&CasesJson {
+        return output::print_json(&object!(CasesJson {
             operator,
             version,
             opset,
             seed: args.seed,
             folder,
             cases: names,
-        });
+        }));
     }
     let s = if names.len() == 1 { "" } else { "s" };
     let folder = output::path(&args.output);

@@ -13,114 +13,13 @@ use gradus::graph::Type;
 use gradus::{DType, Error, Kind, Limits, Model};
 use serde::Serialize;
 
-use super::given;
-use super::proved::{self, ProofJson};
-use super::quantized;
+use super::{given, proved, quantized};
 use crate::FindRuntime;
 use crate::args;
 use crate::columns::{Column, fitted, narrow_hint};
 use crate::diagnostics::Failure;
+use crate::object::{Maybe, object};
 use crate::output;
-
-#[derive(Serialize)]
-struct CheckJson<'a> {
-    before: String,
-    after: String,
-    same: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    proof: Option<ProofJson<'a>>,
-    runs: usize,
-    outputs: Vec<OutputJson<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    parting: Option<PartingJson<'a>>,
-}
-
-#[derive(Serialize)]
-pub(super) struct OutputJson<'a> {
-    name: &'a str,
-    elements: u64,
-    differing: u64,
-    /// Nothing if no number of elements lies between the two.
-    ulps: Option<u64>,
-    relative: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    first: Option<ElementJson<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    types: Option<[&'a str; 2]>,
-}
-
-#[derive(Serialize)]
-struct ElementJson<'a> {
-    index: u64,
-    before: &'a str,
-    after: &'a str,
-}
-
-#[derive(Serialize)]
-struct PartingJson<'a> {
-    value: &'a str,
-    before: &'a str,
-    after: &'a str,
-}
-
-#[derive(Serialize)]
-struct CheckInJson<'a> {
-    before: String,
-    after: String,
-    same: bool,
-    runtimes: Vec<RuntimeJson<'a>>,
-}
-
-#[derive(Serialize)]
-struct RuntimeJson<'a> {
-    runtime: &'a str,
-    runs: usize,
-    outputs: Vec<OutputJson<'a>>,
-    nodes: Vec<NodeJson<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    first_beyond: Option<BeyondJson<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    hidden: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    refused: Option<String>,
-}
-
-#[derive(Serialize)]
-struct NodeJson<'a> {
-    node: &'a str,
-    value: OutputJson<'a>,
-    label: &'static str,
-    /// Nothing if the error is infinite, or nothing is allowed.
-    ratio: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    worst: Option<WorstJson<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pattern: Option<&'static str>,
-}
-
-#[derive(Serialize)]
-struct WorstJson<'a> {
-    index: u64,
-    exact: &'a str,
-    given: &'a str,
-    /// Nothing if any element is allowed.
-    bound: Option<f64>,
-}
-
-#[derive(Serialize)]
-struct BeyondJson<'a> {
-    node: &'a str,
-    value: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    saved: Option<SavedJson>,
-}
-
-#[derive(Serialize)]
-struct SavedJson {
-    /// Rows of the inputs before some were dropped, and after.
-    rows: Option<[usize; 2]>,
-    fails_alone: bool,
-}
 
 /// Runs `gradus check`: an error if the results of two models, or of programs, differ.
 pub(crate) fn check(args: &args::CheckArgs, runtime: FindRuntime) -> Result<(), Failure> {
@@ -203,21 +102,25 @@ fn compare_in(args: &args::CheckArgs, runtime: FindRuntime) -> Result<bool, Fail
     }
     let same = checks.iter().all(|(_, check, _)| args.accepts(&check.outputs));
     if output::is_json() {
-        let runtimes = checks.iter().map(|(name, check, saved)| RuntimeJson {
-            runtime: name,
-            runs: check.runs,
-            outputs: check.outputs.iter().map(output_json).collect(),
-            nodes: check.nodes.iter().map(node_json).collect(),
-            first_beyond: check.first_beyond.as_ref().map(|case| beyond_json(case, saved.as_ref())),
-            hidden: check.hidden.as_ref().map(ToString::to_string),
-            refused: check.refused.as_ref().map(ToString::to_string),
+        let runtimes = checks.iter().map(|(name, check, saved)| {
+            object!(RuntimeJson {
+                runtime: name,
+                runs: check.runs,
+                outputs: check.outputs.iter().map(output_json).collect::<Vec<_>>(),
+                nodes: check.nodes.iter().map(node_json).collect::<Vec<_>>(),
+                first_beyond: Maybe(
+                    check.first_beyond.as_ref().map(|case| beyond_json(case, saved.as_ref()))
+                ),
+                hidden: Maybe(check.hidden.as_ref().map(ToString::to_string)),
+                refused: Maybe(check.refused.as_ref().map(ToString::to_string)),
+            })
         });
-        output::print_json(&CheckInJson {
+        output::print_json(&object!(CheckInJson {
             before: args.before.display().to_string(),
             after: args.second().display().to_string(),
             same,
-            runtimes: runtimes.collect(),
-        })?;
+            runtimes: runtimes.collect::<Vec<_>>(),
+        }))?;
     } else {
         let texts = checks.iter().map(|(name, check, saved)| {
             let saved = saved.as_ref().zip(args.save_case.as_deref());
@@ -440,58 +343,57 @@ fn first(output: &OutputCheck) -> String {
     }
 }
 
-fn json<'a>(args: &args::CheckArgs, check: &'a Check, same: bool) -> CheckJson<'a> {
-    CheckJson {
+fn json(args: &args::CheckArgs, check: &Check, same: bool) -> impl Serialize {
+    object!(CheckJson {
         before: args.before.display().to_string(),
         after: args.second().display().to_string(),
         same,
-        proof: check.proof.as_ref().map(ProofJson::of),
+        proof: Maybe(check.proof.as_ref().map(proved::json)),
         runs: check.runs,
-        outputs: check.outputs.iter().map(output_json).collect(),
-        parting: check.parting.as_ref().map(|it| PartingJson {
+        outputs: check.outputs.iter().map(output_json).collect::<Vec<_>>(),
+        parting: Maybe(check.parting.as_ref().map(|it| object!(PartingJson {
             value: &it.value,
             before: &it.before,
             after: &it.after,
-        }),
-    }
+        }))),
+    })
 }
 
 /// The comparison of an output, as JSON has it.
-pub(super) fn output_json(output: &OutputCheck) -> OutputJson<'_> {
-    OutputJson {
+pub(super) fn output_json(output: &OutputCheck) -> impl Serialize {
+    object!(OutputJson {
         name: &output.name,
         elements: output.elements,
         differing: output.differing,
         ulps: Some(output.ulps).filter(|&ulps| ulps < u64::MAX),
         relative: output.relative,
-        first: output.first.as_ref().map(|it| ElementJson {
+        first: Maybe(output.first.as_ref().map(|it| object!(ElementJson {
             index: it.index,
             before: &it.before,
             after: &it.after,
-        }),
-        types: output.types.as_ref().map(|(before, after)| [&**before, &**after]),
-    }
+        }))),
+        types: Maybe(output.types.as_ref().map(|(before, after)| [&**before, &**after])),
+    })
 }
 
-fn node_json(node: &NodeCheck) -> NodeJson<'_> {
+fn node_json(node: &NodeCheck) -> impl Serialize {
     let Verdict { label, ratio, worst, pattern, .. } = &node.verdict;
-    NodeJson {
+    object!(NodeJson {
         node: &node.node,
         value: output_json(&node.value),
         label: label.name(),
         ratio: Some(*ratio).filter(|ratio| ratio.is_finite()),
-        worst: worst.as_ref().map(|it| WorstJson {
+        worst: Maybe(worst.as_ref().map(|it| object!(WorstJson {
             index: it.index,
             exact: &it.exact,
             given: &it.given,
             bound: Some(it.bound).filter(|bound| bound.is_finite()),
-        }),
-        pattern: pattern.map(ErrorPattern::name),
-    }
+        }))),
+        pattern: Maybe(pattern.map(ErrorPattern::name)),
+    })
 }
 
-fn beyond_json<'a>(case: &'a FailingCase, saved: Option<&SavedCase>) -> BeyondJson<'a> {
-    let saved =
-        saved.map(|saved| SavedJson { rows: saved.rows.map(Into::into), fails_alone: saved.fails_alone });
-    BeyondJson { node: &case.node, value: &case.value, saved }
+fn beyond_json(case: &FailingCase, saved: Option<&SavedCase>) -> impl Serialize {
+    let saved = saved.map(|saved| object!(SavedJson { rows: saved.rows, fails_alone: saved.fails_alone }));
+    object!(BeyondJson { node: &case.node, value: &case.value, saved: Maybe(saved) })
 }

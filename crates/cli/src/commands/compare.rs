@@ -13,6 +13,7 @@ use super::portability;
 use super::sequence::{range_call, space_call};
 use crate::args::{self, Call};
 use crate::diagnostics::Failure;
+use crate::object::object;
 use crate::{json, output};
 
 /// Runs `gradus compare`: prints the results of every program for a call, or the nodes that differ.
@@ -55,12 +56,12 @@ pub(crate) fn compare(args: &args::CompareArgs) -> Result<(), Failure> {
     let read_as = types.in_dtype.map_or("exact", DType::name);
     if output::is_json() {
         let results = json::object(results.iter().map(|(profile, result)| (profile.name(), result)))?;
-        return output::print_json(&CompareJson {
+        return output::print_json(&object!(CompareJson {
             call: head,
             arguments: read_as,
             r#type: dtype.name(),
             results,
-        });
+        }));
     }
     let read_as = types.in_dtype.map_or("exact".to_owned(), |dtype| format!("rounded to {dtype}"));
     let head = output::escaped(&head).into_owned();
@@ -94,16 +95,6 @@ fn head(function: &str, arguments: &args::SpaceArguments) -> String {
     let args::SpaceArguments { start, stop, num, no_endpoint, .. } = arguments;
     let endpoint = if *no_endpoint { " --no-endpoint" } else { "" };
     format!("{function} {start} {stop} {num}{endpoint}")
-}
-
-/// The results of all programs.
-#[derive(Serialize)]
-struct CompareJson {
-    call: String,
-    /// `exact`, or the type that the arguments were rounded to.
-    arguments: &'static str,
-    r#type: &'static str,
-    results: Box<RawValue>,
 }
 
 /// The result of one program.

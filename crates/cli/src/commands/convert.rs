@@ -15,48 +15,14 @@ use serde::Serialize;
 
 use super::check::checked;
 use super::fleet::FleetModel;
-use super::proved::{self, ProofJson};
-use super::{fleet, given, many};
+use super::{fleet, given, many, proved};
 use crate::args::{self, RuntimeName, Target};
 use crate::diagnostics::Failure;
+use crate::object::{Maybe, object};
 use crate::output::{self, escaped};
 
 /// Maximum number of notes of each kind that are printed without `--all`.
 const MAX_NOTES: usize = 20;
-
-#[derive(Serialize)]
-struct ConvertedJson<'a> {
-    model: String,
-    output: String,
-    from: &'static str,
-    to: &'static str,
-    nodes: usize,
-    notes: Vec<NoteJson<'a>>,
-    lost: &'a [String],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    verified: Option<VerifiedConversionJson<'a>>,
-    written: bool,
-}
-
-#[derive(Serialize)]
-struct VerifiedConversionJson<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    proof: Option<ProofJson<'a>>,
-    runs: usize,
-    sizes: &'a [String],
-    elements: u64,
-    inexact: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    refused: Option<&'a str>,
-}
-
-#[derive(Serialize)]
-struct NoteJson<'a> {
-    place: &'a str,
-    operator: &'a str,
-    kept: &'static str,
-    why: &'a str,
-}
 
 /// The standard of the file that is written, by its ending.
 fn standard_of(path: &Path) -> Result<Standard, Error> {
@@ -195,31 +161,33 @@ fn json<'a>(
     report: &'a ConversionReport,
     verified: Option<&'a Verified>,
     written: bool,
-) -> ConvertedJson<'a> {
-    let note = |note: &'a gradus::conversion::Note| NoteJson {
-        place: &note.place,
-        operator: &note.operator,
-        kept: note.exactness.name(),
-        why: &note.why,
+) -> impl Serialize {
+    let note = |note: &'a gradus::conversion::Note| {
+        object!(NoteJson {
+            place: &note.place,
+            operator: &note.operator,
+            kept: note.exactness.name(),
+            why: &note.why,
+        })
     };
-    ConvertedJson {
+    object!(ConvertedJson {
         model: path.display().to_string(),
         output: output.display().to_string(),
         from: from.name(),
         to: to.name(),
         nodes: report.nodes,
-        notes: report.notes.iter().map(note).collect(),
+        notes: report.notes.iter().map(note).collect::<Vec<_>>(),
         lost: &report.lost,
-        verified: verified.map(|verified| VerifiedConversionJson {
-            proof: verified.proof.as_ref().map(ProofJson::of),
+        verified: Maybe(verified.map(|verified| object!(VerifiedConversionJson {
+            proof: Maybe(verified.proof.as_ref().map(proved::json)),
             runs: verified.runs,
             sizes: &verified.sizes,
             elements: verified.elements,
             inexact: verified.inexact,
-            refused: verified.refused.as_deref(),
-        }),
+            refused: Maybe(verified.refused.as_deref()),
+        }))),
         written,
-    }
+    })
 }
 
 /// Lines about the proof and the runs of both models.

@@ -16,22 +16,8 @@ use super::{fleet, given, many, plan};
 use crate::args;
 use crate::columns::{Column, Fitted, fitted, inline, narrow_hint};
 use crate::diagnostics::Failure;
+use crate::object::{Maybe, object};
 use crate::output::{self, escaped};
-
-#[derive(Serialize)]
-struct CostJson<'a> {
-    model: String,
-    total: AmountsJson<'a>,
-    memory: MemoryJson<'a>,
-    operators: BTreeMap<String, AmountsJson<'a>>,
-    groups: BTreeMap<String, AmountsJson<'a>>,
-    nodes: Vec<NodeCostJson<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    fit: Option<FitJson>,
-    assumptions: Vec<Remark<'a>>,
-    warnings: Vec<Remark<'a>>,
-    problems: Vec<Remark<'a>>,
-}
 
 #[derive(Serialize)]
 pub(super) struct AmountsJson<'a> {
@@ -53,42 +39,6 @@ struct NodeCostJson<'a> {
     counts: Counts<Option<DimJson<'a>>>,
     intensity: Option<f64>,
     uncounted: Option<&'static str>,
-}
-
-#[derive(Serialize)]
-struct MemoryJson<'a> {
-    constants: u128,
-    inputs: Option<DimJson<'a>>,
-    peak_bytes: Option<DimJson<'a>>,
-    peak_at: Option<String>,
-    peak_unknown: usize,
-    in_place_bytes: Option<DimJson<'a>>,
-    in_place_at: Option<String>,
-    live: Vec<LiveJson<'a>>,
-}
-
-/// A value that occupies memory at the peak.
-#[derive(Serialize)]
-struct LiveJson<'a> {
-    value: String,
-    bytes: Option<DimJson<'a>>,
-}
-
-#[derive(Serialize)]
-struct FitJson {
-    symbol: String,
-    most: Option<i64>,
-    bytes: u128,
-    limit: Option<LimitJson>,
-    /// The values of other symbols without a number.
-    sizes: BTreeMap<String, i64>,
-}
-
-/// The condition that the next size does not meet, though it fits.
-#[derive(Serialize)]
-struct LimitJson {
-    message: String,
-    place: String,
 }
 
 /// Runs `gradus cost`: prints parameters, operations, bytes and memory of models.
@@ -161,13 +111,13 @@ pub(super) fn amounts_json<'a>(inference: &'a Inference, amounts: &Amounts) -> A
     }
 }
 
-fn cost_json<'a>(
+fn cost_json(
     model: String,
     graph: &Graph,
-    cost: &'a mut Cost,
+    cost: &mut Cost,
     depth: usize,
     fit: Option<Fit>,
-) -> CostJson<'a> {
+) -> impl Serialize {
     let (operators, groups) = (cost.by_operator(graph), cost.by_prefix(graph, depth));
     let live = cost.memory.live.clone();
     let live: Vec<_> =
@@ -175,7 +125,10 @@ fn cost_json<'a>(
     let inference = cost.inference();
     let json = |dim: Option<Dim>| dim.map(|dim| dim_json(inference, dim));
     let sums = |groups: BTreeMap<String, Amounts>| {
-        groups.into_iter().map(|(name, amounts)| (name, amounts_json(inference, &amounts))).collect()
+        groups
+            .into_iter()
+            .map(|(name, amounts)| (name, amounts_json(inference, &amounts)))
+            .collect::<BTreeMap<_, _>>()
     };
     let nodes = cost.nodes.iter().map(|node| NodeCostJson {
         node: graph.nodes()[node.node].label(node.node),
@@ -187,10 +140,10 @@ fn cost_json<'a>(
     });
     let (peak, in_place) = (cost.memory.peak, cost.memory.in_place);
     let at = |peak: Peak| graph.nodes()[peak.node].label(peak.node);
-    CostJson {
+    object!(CostJson {
         model,
         total: amounts_json(inference, &cost.total),
-        memory: MemoryJson {
+        memory: object!(MemoryJson {
             constants: cost.memory.constants,
             inputs: json(cost.memory.inputs),
             peak_bytes: json(peak.map(|peak| peak.bytes)),
@@ -198,22 +151,31 @@ fn cost_json<'a>(
             peak_unknown: peak.map_or(0, |peak| peak.unknown),
             in_place_bytes: json(in_place.map(|peak| peak.bytes)),
             in_place_at: in_place.map(at),
-            live: live.into_iter().map(|(value, bytes)| LiveJson { value, bytes: json(bytes) }).collect(),
-        },
+            live: live
+                .into_iter()
+                .map(|(value, bytes)| object!(LiveJson { value, bytes: json(bytes) }))
+                .collect::<Vec<_>>(),
+        }),
         operators: sums(operators),
         groups: sums(groups),
-        nodes: nodes.collect(),
-        fit: fit.map(|fit| FitJson {
-            symbol: fit.symbol.to_string(),
-            most: fit.most,
-            bytes: fit.bytes,
-            limit: fit.limit.map(|(message, place)| LimitJson { message, place }),
-            sizes: fit.sizes.into_iter().map(|(name, size)| (name.to_string(), size)).collect(),
-        }),
+        nodes: nodes.collect::<Vec<_>>(),
+        fit: Maybe(
+            fit.map(|fit| object!(FitJson {
+                symbol: fit.symbol.to_string(),
+                most: fit.most,
+                bytes: fit.bytes,
+                limit: fit.limit.map(|(message, place)| object!(LimitJson { message, place })),
+                sizes: fit
+                    .sizes
+                    .into_iter()
+                    .map(|(name, size)| (name.to_string(), size))
+                    .collect::<BTreeMap<_, _>>(),
+            }))
+        ),
         assumptions: Remark::assumptions(inference),
         warnings: Remark::warnings(inference),
         problems: Remark::problems(inference),
-    }
+    })
 }
 
 /// A table of groups, the heading first.

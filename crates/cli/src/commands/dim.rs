@@ -5,39 +5,12 @@ use std::sync::Arc;
 
 use gradus::dim::{Answer, Claim, Expression, Ranges, Symbols};
 use gradus::{Error, Kind, Result};
-use serde::Serialize;
 
 use super::given;
 use crate::args;
 use crate::diagnostics::{Failure, Mistake};
+use crate::object::{Maybe, object};
 use crate::output;
-
-#[derive(Serialize)]
-struct DecidedJson<'a> {
-    condition: &'a str,
-    answer: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    counterexample: Option<BTreeMap<&'a str, i64>>,
-}
-
-#[derive(Serialize)]
-struct ExpressionJson<'a> {
-    expression: String,
-    symbols: Vec<&'a str>,
-    min: Option<i64>,
-    max: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    value: Option<i64>,
-}
-
-#[derive(Serialize)]
-struct SolvedJson<'a> {
-    condition: &'a str,
-    solved_for: &'a str,
-    answer: &'static str,
-    min: Option<String>,
-    max: Option<String>,
-}
 
 /// Runs `gradus dim`: simplifies an expression, decides a condition, or solves it.
 pub(crate) fn dim(args: &args::Dim) -> Result<(), Failure> {
@@ -97,7 +70,7 @@ fn solve(args: &args::Dim, name: &str) -> Result<(), Failure> {
     let print = |end: Option<_>| end.map(|end| symbols.print(end).to_string());
     let (min, max) = solved.map_or((None, None), |solved| (print(solved.least), print(solved.most)));
     if output::is_json() {
-        let json = SolvedJson { condition: &args.text, solved_for: name, answer, min, max };
+        let json = object!(SolvedJson { condition: &args.text, solved_for: name, answer, min, max });
         output::print_json(&json)?;
     } else {
         output::print_line(&match (answer, min, max) {
@@ -134,9 +107,13 @@ fn condition(args: &args::Dim) -> Result<(), Failure> {
         Answer::Contradiction => ("contradiction", None),
     };
     if output::is_json() {
-        let counterexample =
-            counterexample.map(|found| found.iter().map(|(name, value)| (&**name, *value)).collect());
-        output::print_json(&DecidedJson { condition: &args.text, answer: name, counterexample })?;
+        let counterexample = counterexample
+            .map(|found| found.iter().map(|(name, value)| (&**name, *value)).collect::<BTreeMap<_, _>>());
+        output::print_json(&object!(DecidedJson {
+            condition: &args.text,
+            answer: name,
+            counterexample: Maybe(counterexample)
+        }))?;
     } else {
         let found: Vec<_> =
             counterexample.into_iter().flatten().map(|(name, value)| format!("{name} = {value}")).collect();
@@ -192,14 +169,14 @@ fn expression(args: &args::Dim) -> Result<(), Failure> {
     let printed = symbols.print(dim).to_string();
     if output::is_json() {
         let bounds = expression.bounds(&given, &ranges, Some(&args.limits.limits()));
-        let symbols = symbols.symbols_of(dim).into_iter().map(|symbol| &*symbol.name).collect();
-        return output::print_json(&ExpressionJson {
+        let symbols = symbols.symbols_of(dim).into_iter().map(|symbol| &*symbol.name).collect::<Vec<_>>();
+        return output::print_json(&object!(ExpressionJson {
             expression: printed,
             symbols,
             min: bounds.lower(),
             max: bounds.upper(),
-            value,
-        });
+            value: Maybe(value),
+        }));
     }
     output::print_line(&value.map_or(printed, |value| value.to_string()))?;
     Ok(())

@@ -10,24 +10,14 @@ use gradus::graph::{Standard, Type};
 use gradus::infer::InputFact;
 use gradus::sort::SharedSort;
 use gradus::{DType, Error, Kind, Model, Value};
-use serde::Serialize;
 
 use super::fleet::FleetModel;
 use super::infer::{Remark, write_conditions};
 use super::{given, run, run_inputs};
 use crate::args;
 use crate::diagnostics::Failure;
+use crate::object::object;
 use crate::output::{self, escaped};
-
-#[derive(Serialize)]
-struct EditedJson<'a> {
-    model: String,
-    output: String,
-    bytes: u64,
-    edits: &'a [String],
-    assumptions: Vec<Remark<'a>>,
-    problems: Vec<Remark<'a>>,
-}
 
 /// Runs `gradus edit`.
 pub(crate) fn edit(args: &args::EditArgs) -> Result<(), Failure> {
@@ -49,14 +39,14 @@ pub(super) fn save(edited: &Edited, from: &[&Path], to: &Path) -> Result<(), Fai
     let from = from.join(" ");
     if output::is_json() {
         let inference = edited.inference();
-        let json = EditedJson {
+        let json = object!(EditedJson {
             model: from,
             output: to.display().to_string(),
             bytes,
             edits: edited.notes(),
             assumptions: Remark::assumptions(inference),
             problems: Remark::problems(inference),
-        };
+        });
         return output::print_json(&json);
     }
     let mut text = Vec::new();

@@ -13,50 +13,16 @@ use gradus::{Error, Kind, Model};
 use serde::Serialize;
 
 use super::fleet::FleetModel;
-use super::proved::{self, ProofJson};
-use super::{fleet, given, many};
+use super::{fleet, given, many, proved};
 use crate::args;
 use crate::diagnostics::Failure;
+use crate::object::{Maybe, OrError, object};
 use crate::output::{self, escaped};
 
 /// Nodes that stayed and are listed where not all are asked for.
 const MAX_KEPT: usize = 10;
 /// The number that random inputs start from: the same in each run.
 const SEED: u64 = 1;
-
-#[derive(Serialize)]
-struct FoldedJson<'a> {
-    model: String,
-    output: String,
-    bytes: ByteCounts,
-    nodes: NodesJson<'a>,
-    constants: ConstantsJson,
-    inlined: usize,
-    declared: usize,
-    weights: &'a [String],
-    kept: Vec<KeptJson<'a>>,
-    assumptions: Vec<ProblemJson<'a>>,
-    problems: Vec<ProblemJson<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    verified: Option<VerifiedJson<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    measured: Option<MeasuredJson<'a>>,
-}
-
-#[derive(Serialize)]
-#[serde(untagged)]
-enum MeasuredJson<'a> {
-    Difference { elements: u64, ulps: u64, relative: f64, outputs: Vec<MeasuredOutputJson<'a>> },
-    Failed { error: String },
-}
-
-#[derive(Serialize)]
-struct MeasuredOutputJson<'a> {
-    name: &'a str,
-    elements: u64,
-    ulps: u64,
-    relative: f64,
-}
 
 /// Comparisons of both models.
 #[derive(Default)]
@@ -69,45 +35,6 @@ struct Checks {
 struct ByteCounts {
     before: u64,
     after: u64,
-}
-
-#[derive(Serialize)]
-struct NodesJson<'a> {
-    before: BTreeMap<&'a str, usize>,
-    after: BTreeMap<&'a str, usize>,
-}
-
-#[derive(Serialize)]
-struct ConstantsJson {
-    count: usize,
-    bytes: u64,
-    dropped: usize,
-}
-
-#[derive(Serialize)]
-struct KeptJson<'a> {
-    node: &'a str,
-    operator: &'a str,
-    reason: &'a str,
-}
-
-#[derive(Serialize)]
-struct ProblemJson<'a> {
-    place: &'a str,
-    message: &'a str,
-}
-
-#[derive(Serialize)]
-struct VerifiedJson<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    proof: Option<ProofJson<'a>>,
-    bindings: usize,
-    values: usize,
-    runs: usize,
-    sizes: &'a [String],
-    elements: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    refused: Option<&'a str>,
 }
 
 fn list_rules() -> Result<(), Failure> {
@@ -235,59 +162,65 @@ fn json<'a>(
     bytes: ByteCounts,
     report: &'a FoldReport,
     checks: &'a Checks,
-) -> FoldedJson<'a> {
+) -> impl Serialize {
     let count = |which: fn(&(usize, usize)) -> usize| {
         let all = report.operators.iter().map(|(name, counts)| (&**name, which(counts)));
-        all.filter(|(_, count)| *count > 0).collect()
+        all.filter(|(_, count)| *count > 0).collect::<BTreeMap<_, _>>()
     };
     let kept = report.kept.iter();
     let (assumptions, problems) = (report.assumptions.iter(), report.problems.iter());
-    FoldedJson {
+    object!(FoldedJson {
         model: path.display().to_string(),
         output: to.display().to_string(),
         bytes,
-        nodes: NodesJson { before: count(|counts| counts.0), after: count(|counts| counts.1) },
-        constants: ConstantsJson {
+        nodes: object!(NodesJson { before: count(|counts| counts.0), after: count(|counts| counts.1) }),
+        constants: object!(ConstantsJson {
             count: report.constants,
             bytes: report.constant_bytes,
             dropped: report.dropped,
-        },
+        }),
         inlined: report.inlined,
         declared: report.declared,
         weights: &report.weights,
         kept: kept
-            .map(|kept| KeptJson { node: &kept.node, operator: &kept.operator, reason: &kept.reason })
-            .collect(),
+            .map(|kept| object!(KeptJson {
+                node: &kept.node,
+                operator: &kept.operator,
+                reason: &kept.reason
+            }))
+            .collect::<Vec<_>>(),
         assumptions: assumptions
-            .map(|assumption| ProblemJson { place: &assumption.node, message: &assumption.text })
-            .collect(),
+            .map(|of| object!(ProblemJson { place: &of.node, message: &of.text }))
+            .collect::<Vec<_>>(),
         problems: problems
-            .map(|problem| ProblemJson { place: &problem.place, message: &problem.message })
-            .collect(),
-        verified: checks.verified.as_ref().map(|verified| VerifiedJson {
-            proof: verified.proof.as_ref().map(ProofJson::of),
+            .map(|of| object!(ProblemJson { place: &of.place, message: &of.message }))
+            .collect::<Vec<_>>(),
+        verified: Maybe(checks.verified.as_ref().map(|verified| object!(VerifiedJson {
+            proof: Maybe(verified.proof.as_ref().map(proved::json)),
             bindings: verified.bindings,
             values: verified.values,
             runs: verified.runs,
             sizes: &verified.sizes,
             elements: verified.elements,
-            refused: verified.refused.as_deref(),
-        }),
-        measured: checks.measured.as_ref().map(|measured| match measured {
-            Ok(Measured { elements, ulps, relative, outputs, .. }) => MeasuredJson::Difference {
-                elements: *elements,
-                ulps: *ulps,
-                relative: *relative,
-                outputs: outputs.iter().map(measured_json).collect(),
-            },
-            Err(error) => MeasuredJson::Failed { error: error.to_string() },
-        }),
-    }
-}
-
-fn measured_json(output: &MeasuredOutput) -> MeasuredOutputJson<'_> {
-    let MeasuredOutput { name, elements, ulps, relative, .. } = output;
-    MeasuredOutputJson { name, elements: *elements, ulps: *ulps, relative: *relative }
+            refused: Maybe(verified.refused.as_deref()),
+        }))),
+        measured: Maybe(checks.measured.as_ref().map(|measured| OrError(measured.as_ref().map(|of| {
+            let output = |of: &'a MeasuredOutput| {
+                object!(MeasuredOutputJson {
+                    name: &of.name,
+                    elements: of.elements,
+                    ulps: of.ulps,
+                    relative: of.relative,
+                })
+            };
+            object!(MeasuredJson {
+                elements: of.elements,
+                ulps: of.ulps,
+                relative: of.relative,
+                outputs: of.outputs.iter().map(output).collect::<Vec<_>>(),
+            })
+        })))),
+    })
 }
 
 fn text(

@@ -9,25 +9,8 @@ use serde::Serialize;
 use super::edit::{destination, dynamic};
 use crate::args;
 use crate::diagnostics::Failure;
+use crate::object::object;
 use crate::output::{self, escaped};
-
-#[derive(Serialize)]
-struct GeneralizedJson<'a> {
-    models: Vec<String>,
-    output: String,
-    bytes: u64,
-    changes: Vec<FormulaJson<'a>>,
-    conditions: &'a [String],
-    checks: &'a [String],
-}
-
-#[derive(Serialize)]
-struct FormulaJson<'a> {
-    node: &'a str,
-    input: usize,
-    before: &'a str,
-    after: &'a str,
-}
 
 /// Runs `gradus generalize`.
 pub(crate) fn generalize(args: &args::GeneralizeArgs) -> Result<(), Failure> {
@@ -53,19 +36,21 @@ pub(crate) fn generalize(args: &args::GeneralizeArgs) -> Result<(), Failure> {
     output::print(&text)
 }
 
-fn json(models: Vec<String>, output: String, bytes: u64, made: &Dynamic) -> GeneralizedJson<'_> {
-    let change = made.changes.iter().map(|change| FormulaJson {
-        node: &change.node,
-        input: change.input,
-        before: &change.before,
-        after: &change.after,
+fn json(models: Vec<String>, output: String, bytes: u64, made: &Dynamic) -> impl Serialize {
+    let change = made.changes.iter().map(|change| {
+        object!(FormulaJson {
+            node: &change.node,
+            input: change.input,
+            before: &change.before,
+            after: &change.after,
+        })
     });
-    GeneralizedJson {
+    object!(GeneralizedJson {
         models,
         output,
         bytes,
-        changes: change.collect(),
+        changes: change.collect::<Vec<_>>(),
         conditions: &made.conditions,
         checks: &made.checks,
-    }
+    })
 }

@@ -7,31 +7,16 @@ use std::time::Instant;
 
 use gradus::{Limits, error};
 use indicatif::{ProgressBar, ProgressStyle};
-use serde::Serialize;
 
 use super::fleet::FleetModel;
 use crate::args::FleetArgs;
 use crate::diagnostics::{self, Failure};
-use crate::json::ErrorJson;
+use crate::json;
+use crate::object::{Flattened, object};
 use crate::output::{self, Form, Limited, Shown, Verbosity};
 
 /// Models a thread that may be done before the first one that is not printed: their texts are kept.
 const AHEAD: usize = 4;
-
-/// A model that failed, as a line of `--json`.
-#[derive(Serialize)]
-struct FailedJson<'a> {
-    model: String,
-    #[serde(flatten)]
-    error: ErrorJson<'a>,
-}
-
-/// The last line of `--json`, if there are several models.
-#[derive(Serialize)]
-struct CountsJson {
-    models: usize,
-    failed: usize,
-}
 
 /// Does something with each model, and prints what it writes.
 ///
@@ -50,8 +35,8 @@ pub(super) fn each(
         let model = &model.path;
         let result = result.map_err(|failure| failure.in_model(model));
         if let (true, Err(Failure::Error(error))) = (output::is_json(), &result) {
-            let failed = FailedJson { model: model.display().to_string(), error: ErrorJson::of(error) };
-            output::write_json(out, &failed)?;
+            let (model, error) = (model.display().to_string(), Flattened(json::error(error)));
+            output::write_json(out, &object!(FailedJson { model, error }))?;
         }
         result
     };
@@ -118,7 +103,7 @@ pub(super) fn each(
     });
     bar.finish_and_clear();
     printed?;
-    let counts = CountsJson { models: models.len(), failed };
+    let counts = object!(CountsJson { models: models.len(), failed });
     if output::is_json() {
         output::print_json(&counts)?;
     } else {

@@ -3,29 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use gradus::{Error, Kind, Result};
-use serde::Serialize;
 
 use crate::args::McpArgs;
 use crate::diagnostics::Failure;
+use crate::object::object;
 use crate::{Serve, output};
-
-/// The configuration that an editor is told, in the form that most of them read.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ConfigJson {
-    mcp_servers: ServersJson,
-}
-
-#[derive(Serialize)]
-struct ServersJson {
-    gradus: ServerJson,
-}
-
-#[derive(Serialize)]
-struct ServerJson {
-    command: &'static str,
-    args: Vec<String>,
-}
 
 /// Serves until standard input ends, or prints how an editor starts that.
 pub(crate) fn mcp(args: &McpArgs, serve: Serve) -> Result<(), Failure> {
@@ -37,8 +19,8 @@ pub(crate) fn mcp(args: &McpArgs, serve: Serve) -> Result<(), Failure> {
     let mut words = vec!["mcp".to_owned(), "--root".to_owned(), root.display().to_string()];
     words.extend(out.into_iter().flat_map(|out| ["--out".to_owned(), out.display().to_string()]));
     words.extend(["--timeout".to_owned(), args.timeout.to_string()]);
-    let gradus = ServerJson { command: "gradus", args: words };
-    output::print_json(&ConfigJson { mcp_servers: ServersJson { gradus } })
+    let gradus = object!(ServerJson { command: "gradus", args: words });
+    output::print_json(&object!(ConfigJson { mcp_servers: object!(ServersJson { gradus }) }))
 }
 
 /// A folder that exists, by its whole path: the server is started in another one.

@@ -14,29 +14,9 @@ use super::infer::write_problems;
 use crate::args::CostArgs;
 use crate::columns::aligned;
 use crate::diagnostics::Failure;
+use crate::object::object;
 use crate::output;
 use crate::stream;
-
-#[derive(Serialize)]
-struct PlanJson<'a> {
-    model: String,
-    bytes: u128,
-    live: u128,
-    apart: u128,
-    alignment: u64,
-    blocks: Vec<BlockJson<'a>>,
-}
-
-#[derive(Serialize)]
-struct BlockJson<'a> {
-    node: String,
-    value: Option<&'a str>,
-    shares: Option<&'a str>,
-    offset: u128,
-    bytes: u128,
-    first: usize,
-    last: usize,
-}
 
 /// Prints the plan of one model.
 pub(super) fn print(
@@ -68,18 +48,20 @@ pub(super) fn print(
     if cost.inference().problems().is_empty() { Ok(()) } else { Err(Failure::Reported) }
 }
 
-fn plan_json<'a>(model: String, graph: &'a Graph, plan: &MemoryPlan) -> PlanJson<'a> {
-    let blocks = plan.blocks.iter().map(|block| BlockJson {
-        node: graph.nodes()[block.node].label(block.node),
-        value: block.value.map(|id| &*graph.value(id).name),
-        shares: block.shares.map(|id| &*graph.value(id).name),
-        offset: block.offset,
-        bytes: block.bytes,
-        first: block.life.made,
-        last: block.life.last,
+fn plan_json(model: String, graph: &Graph, plan: &MemoryPlan) -> impl Serialize {
+    let blocks = plan.blocks.iter().map(|block| {
+        object!(BlockJson {
+            node: graph.nodes()[block.node].label(block.node),
+            value: block.value.map(|id| &*graph.value(id).name),
+            shares: block.shares.map(|id| &*graph.value(id).name),
+            offset: block.offset,
+            bytes: block.bytes,
+            first: block.life.made,
+            last: block.life.last,
+        })
     });
     let MemoryPlan { bytes, live, apart, alignment, .. } = *plan;
-    PlanJson { model, bytes, live, apart, alignment, blocks: blocks.collect() }
+    object!(PlanJson { model, bytes, live, apart, alignment, blocks: blocks.collect::<Vec<_>>() })
 }
 
 fn write_text(graph: &Graph, plan: &MemoryPlan, out: &mut dyn Write) -> std::io::Result<()> {

@@ -18,69 +18,26 @@ use super::{fleet, given, many};
 use crate::args::CompareArgs;
 use crate::diagnostics::Failure;
 use crate::json;
+use crate::object::{Maybe, object};
 use crate::output::{self, escaped};
 
 /// Maximum number of conditions of a rule, and of nodes of a condition, listed without `--all`.
 const MAX_LISTED: usize = 4;
-
-#[derive(Serialize)]
-struct PortabilityJson<'a> {
-    model: String,
-    programs: Box<RawValue>,
-    differences: Vec<PortabilityDifferenceJson<'a>>,
-    sequences: Vec<ModelSequenceJson<'a>>,
-    assumptions: Vec<Remark<'a>>,
-    warnings: Vec<Remark<'a>>,
-    problems: Vec<Remark<'a>>,
-}
-
-#[derive(Serialize)]
-struct PortabilityDifferenceJson<'a> {
-    node: &'a str,
-    operator: &'a str,
-    rule: &'static str,
-    /// `always`, `sizes` or `data`.
-    of: &'static str,
-    condition: &'a str,
-    results: Box<RawValue>,
-    /// Programs that do not return the exact sequence of a range whose arguments are known, and why.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    sequences: Option<Box<RawValue>>,
-}
-
-/// A sequence that a program does not return exactly.
-#[derive(Serialize)]
-struct ModelSequenceJson<'a> {
-    node: &'a str,
-    operator: &'a str,
-    call: &'a str,
-    /// By the name of the program, as of `compare` with a call.
-    results: Box<RawValue>,
-}
-
-#[derive(Serialize)]
-struct RulesJson {
-    programs: Box<RawValue>,
-    rules: Vec<RuleJson>,
-}
-
-#[derive(Serialize)]
-struct RuleJson {
-    rule: &'static str,
-    operators: &'static [&'static str],
-    condition: &'static str,
-    results: Box<RawValue>,
-}
 
 /// Prints all rules.
 pub(super) fn rules() -> Result<(), Failure> {
     if output::is_json() {
         let rules = RULES.iter().chain(OPENVINO_RULES).map(|rule| {
             let results = by_program(rule.results)?;
-            Ok(RuleJson { rule: rule.name, operators: rule.operators, condition: rule.condition, results })
+            Ok(object!(RuleJson {
+                rule: rule.name,
+                operators: rule.operators,
+                condition: rule.condition,
+                results
+            }))
         });
-        let rules = rules.collect::<Result<_, Failure>>()?;
-        return output::print_json(&RulesJson { programs: by_program(VERSIONS)?, rules });
+        let rules = rules.collect::<Result<Vec<_>, Failure>>()?;
+        return output::print_json(&object!(RulesJson { programs: by_program(VERSIONS)?, rules }));
     }
     let results = |rule: &gradus::portability::Rule| {
         let each = PROGRAMS.iter().zip(rule.results).map(|(program, result)| format!("{program} {result}"));
@@ -138,36 +95,36 @@ fn by_program(texts: [&'static str; 3]) -> Result<Box<RawValue>, Failure> {
     Ok(json::object(PROGRAMS.into_iter().zip(texts))?)
 }
 
-fn portability_json<'a>(model: String, found: &'a Portability) -> Result<PortabilityJson<'a>, Failure> {
+fn portability_json<'a>(model: String, found: &'a Portability) -> Result<impl Serialize, Failure> {
     let difference = |it: &'a Difference| {
         let Difference { node, operator, rule, when, .. } = it;
         let results = by_program(rule.results)?;
         let sequences = it.sequences.iter().map(|(program, why)| (*program, why));
         let sequences = (!it.sequences.is_empty()).then(|| json::object(sequences)).transpose()?;
-        Ok(PortabilityDifferenceJson {
+        Ok(object!(PortabilityDifferenceJson {
             node,
             operator,
             rule: rule.name,
             of: when.name(),
             condition: it.condition(),
             results,
-            sequences,
-        })
+            sequences: Maybe(sequences),
+        }))
     };
     let sequence = |it: &'a ModelSequence| {
         let results = outlooks(it.results.clone());
         let results = json::object(results.iter().map(|(profile, result)| (profile.name(), result)))?;
-        Ok(ModelSequenceJson { node: &it.node, operator: &it.operator, call: &it.call, results })
+        Ok(object!(ModelSequenceJson { node: &it.node, operator: &it.operator, call: &it.call, results }))
     };
-    Ok(PortabilityJson {
+    Ok(object!(PortabilityJson {
         model,
         programs: by_program(VERSIONS)?,
-        differences: found.differences.iter().map(difference).collect::<Result<_, Failure>>()?,
-        sequences: found.sequences.iter().map(sequence).collect::<Result<_, Failure>>()?,
+        differences: found.differences.iter().map(difference).collect::<Result<Vec<_>, Failure>>()?,
+        sequences: found.sequences.iter().map(sequence).collect::<Result<Vec<_>, Failure>>()?,
         assumptions: Remark::assumptions(found.inference()),
         warnings: Remark::warnings(found.inference()),
         problems: Remark::problems(found.inference()),
-    })
+    }))
 }
 
 /// The differences by a key, in the order in which they are met.

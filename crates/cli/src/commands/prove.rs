@@ -9,64 +9,12 @@ use gradus::files::{NewFiles, cannot_write};
 use gradus::prove::{Proof, ProveOptions, Proved, Side, Unproved, UpTo, Verdict};
 use serde::Serialize;
 
-use super::proved::{ProvedOutputJson, outputs};
+use super::proved::outputs;
 use super::{given, run};
 use crate::args;
 use crate::diagnostics::Failure;
+use crate::object::{Maybe, object};
 use crate::output;
-
-#[derive(Serialize)]
-struct ProveJson<'a> {
-    first: String,
-    second: String,
-    verdict: &'static str,
-    /// The difference that proved outputs may have.
-    up_to: &'static str,
-    outputs: Vec<ProvedOutputJson<'a>>,
-    unmatched: &'a [String],
-    own_inputs: Vec<OwnInputJson<'a>>,
-    assumptions: &'a [String],
-    inputs: &'a [String],
-    conditions: &'a [String],
-    readings: &'a [String],
-    frontier: Vec<PairJson<'a>>,
-    runs: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    witness: Option<WitnessJson<'a>>,
-    /// The file of the steps, if it was written.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    certificate: Option<String>,
-}
-
-#[derive(Serialize)]
-struct OwnInputJson<'a> {
-    model: u64,
-    name: &'a str,
-}
-
-#[derive(Serialize)]
-struct PairJson<'a> {
-    first: SideJson<'a>,
-    second: SideJson<'a>,
-    count: u64,
-}
-
-#[derive(Serialize)]
-struct SideJson<'a> {
-    value: Option<&'a str>,
-    term: &'a str,
-}
-
-#[derive(Serialize)]
-struct WitnessJson<'a> {
-    outputs: Vec<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    parting: Option<&'a str>,
-    /// Files of the inputs, where they are saved.
-    inputs: Vec<FileJson>,
-}
 
 #[derive(Serialize)]
 struct FileJson {
@@ -112,41 +60,41 @@ pub(crate) fn prove(args: &args::ProveArgs) -> Result<(), Failure> {
     }
 }
 
-fn json<'a>(args: &args::ProveArgs, proved: &'a Proved, files: Vec<FileJson>) -> ProveJson<'a> {
+fn json<'a>(args: &args::ProveArgs, proved: &'a Proved, files: Vec<FileJson>) -> impl Serialize {
     let proof = proved.proof.as_ref();
-    let side = |side: &'a Side| SideJson { value: side.value.as_deref(), term: &side.term };
-    let pair = |pair: &'a Unproved| PairJson {
-        first: side(&pair.first),
-        second: side(&pair.second),
-        count: u64_of(pair.count),
+    let side = |side: &'a Side| object!(SideJson { value: side.value.as_deref(), term: &side.term });
+    let pair = |pair: &'a Unproved| {
+        object!(PairJson { first: side(&pair.first), second: side(&pair.second), count: u64_of(pair.count) })
     };
     let own = proof.iter().flat_map(|proof| &proof.own_inputs);
     let witness = match &proved.verdict {
-        Verdict::Different(witness) => Some(WitnessJson {
-            outputs: witness.outputs.iter().map(|output| &*output.name).collect(),
-            parting: witness.parting.as_ref().map(|parting| &*parting.value),
+        Verdict::Different(witness) => Some(object!(WitnessJson {
+            outputs: witness.outputs.iter().map(|output| &*output.name).collect::<Vec<_>>(),
+            parting: Maybe(witness.parting.as_ref().map(|parting| &*parting.value)),
             inputs: files,
-        }),
+        })),
         _ => None,
     };
-    ProveJson {
+    object!(ProveJson {
         first: args.first.display().to_string(),
         second: args.second.display().to_string(),
         verdict: proved.verdict.name(),
         up_to: up_to(args, proof).name(),
-        outputs: outputs(proof.map_or(&[], |proof| &proof.outputs)),
-        unmatched: proof.map_or(&[], |proof| &proof.unmatched),
-        own_inputs: own.map(|(model, name)| OwnInputJson { model: u64_of(*model), name }).collect(),
-        assumptions: proof.map_or(&[], |proof| &proof.assumptions),
-        inputs: proof.map_or(&[], |proof| &proof.inputs),
-        conditions: proof.map_or(&[], |proof| &proof.conditions),
-        readings: proof.map_or(&[], |proof| &proof.readings),
-        frontier: proof.iter().flat_map(|proof| &proof.frontier).map(pair).collect(),
+        outputs: outputs(proof.map_or(&[][..], |proof| &proof.outputs)),
+        unmatched: proof.map_or(&[][..], |proof| &proof.unmatched),
+        own_inputs: own
+            .map(|(model, name)| object!(OwnInputJson { model: u64_of(*model), name }))
+            .collect::<Vec<_>>(),
+        assumptions: proof.map_or(&[][..], |proof| &proof.assumptions),
+        inputs: proof.map_or(&[][..], |proof| &proof.inputs),
+        conditions: proof.map_or(&[][..], |proof| &proof.conditions),
+        readings: proof.map_or(&[][..], |proof| &proof.readings),
+        frontier: proof.iter().flat_map(|proof| &proof.frontier).map(pair).collect::<Vec<_>>(),
         runs: u64_of(proved.runs),
-        reason: proved.reason.as_deref(),
-        witness,
-        certificate: written(args, proved),
-    }
+        reason: Maybe(proved.reason.as_deref()),
+        witness: Maybe(witness),
+        certificate: Maybe(written(args, proved)),
+    })
 }
 
 /// The difference that proved outputs may have: what is asked for where there is no proof.

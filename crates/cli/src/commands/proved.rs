@@ -4,34 +4,18 @@ use gradus::prove::{ProvedOutputs, UpTo};
 use gradus::{Error, Kind};
 use serde::Serialize;
 
+use crate::object::{Maybe, object};
 use crate::output::{self, escaped};
 
-#[derive(Serialize)]
-pub(super) struct ProofJson<'a> {
-    /// The difference that proved outputs may have.
-    up_to: &'static str,
-    outputs: Vec<ProvedOutputJson<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<&'a str>,
-}
-
-#[derive(Serialize)]
-pub(super) struct ProvedOutputJson<'a> {
-    name: &'a str,
-    proved: bool,
-}
-
 /// Outputs, and whether they are proved.
-pub(super) fn outputs(outputs: &[(String, bool)]) -> Vec<ProvedOutputJson<'_>> {
-    outputs.iter().map(|(name, proved)| ProvedOutputJson { name, proved: *proved }).collect()
+pub(super) fn outputs(outputs: &[(String, bool)]) -> Vec<impl Serialize> {
+    outputs.iter().map(|(name, proved)| object!(ProvedOutputJson { name, proved: *proved })).collect()
 }
 
-impl<'a> ProofJson<'a> {
-    /// Proved outputs, as JSON has them.
-    pub(super) fn of(proof: &'a ProvedOutputs) -> ProofJson<'a> {
-        let (up_to, reason) = (proof.up_to.name(), proof.reason.as_deref());
-        ProofJson { up_to, outputs: outputs(&proof.outputs), reason }
-    }
+/// Proved outputs as JSON, and the difference that they may have.
+pub(super) fn json(proof: &ProvedOutputs) -> impl Serialize {
+    let (outputs, reason) = (outputs(&proof.outputs), Maybe(proof.reason.as_deref()));
+    object!(ProofJson { up_to: proof.up_to.name(), outputs, reason })
 }
 
 /// A line about the outputs that are proved.

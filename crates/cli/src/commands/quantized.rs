@@ -10,44 +10,15 @@ use super::given;
 use crate::args;
 use crate::columns::{Column, fitted, narrow_hint};
 use crate::diagnostics::Failure;
+use crate::object::{Maybe, object};
 use crate::output;
 
-#[derive(Serialize)]
-struct QuantizationJson<'a> {
-    before: String,
-    after: String,
-    runs: usize,
-    tensors: Vec<TensorJson<'a>>,
-}
-
-#[derive(Serialize)]
-struct TensorJson<'a> {
-    name: &'a str,
-    kind: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    codes: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    clipped: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    own: Option<LossJson>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    whole: Option<LossJson>,
-}
-
-#[derive(Serialize)]
-struct LossJson {
-    elements: u64,
-    /// Nothing if nothing is lost, or if a difference is infinite.
-    decibels: Option<f64>,
-    /// Nothing if a difference is infinite.
-    largest: Option<f64>,
-}
-
-impl LossJson {
-    fn of(loss: &Loss) -> LossJson {
-        let finite = |x: f64| x.is_finite().then_some(x);
-        LossJson { elements: loss.elements, decibels: finite(loss.decibels()), largest: finite(loss.largest) }
-    }
+/// A loss: decibels are null where nothing is lost, and with the largest difference where one is
+/// infinite.
+fn loss(loss: &Loss) -> impl Serialize {
+    let finite = |x: f64| x.is_finite().then_some(x);
+    let (decibels, largest) = (finite(loss.decibels()), finite(loss.largest));
+    object!(LossJson { elements: loss.elements, decibels, largest })
 }
 
 /// Prints the losses of the tensors of a quantized model.
@@ -60,20 +31,22 @@ pub(super) fn lose(args: &args::CheckArgs) -> Result<(), Failure> {
         output::print_line(&text(&found, args.all))?;
         return Ok(());
     }
-    let tensors = found.tensors.iter().map(|tensor| TensorJson {
-        name: &tensor.name,
-        kind: tensor.kind.name(),
-        codes: tensor.codes.map(|dtype| dtype.to_string()),
-        clipped: tensor.clipped,
-        own: tensor.own.as_ref().map(LossJson::of),
-        whole: tensor.whole.as_ref().map(LossJson::of),
+    let tensors = found.tensors.iter().map(|tensor| {
+        object!(TensorJson {
+            name: &tensor.name,
+            kind: tensor.kind.name(),
+            codes: Maybe(tensor.codes.map(|dtype| dtype.to_string())),
+            clipped: Maybe(tensor.clipped),
+            own: Maybe(tensor.own.as_ref().map(loss)),
+            whole: Maybe(tensor.whole.as_ref().map(loss)),
+        })
     });
-    output::print_json(&QuantizationJson {
+    output::print_json(&object!(QuantizationJson {
         before: args.before.display().to_string(),
         after: args.second().display().to_string(),
         runs: found.runs,
-        tensors: tensors.collect(),
-    })?;
+        tensors: tensors.collect::<Vec<_>>(),
+    }))?;
     Ok(())
 }
 

@@ -14,82 +14,15 @@ use serde::Serialize;
 
 use super::check::runtime_of;
 use super::fleet::FleetModel;
-use super::proved::ProofJson;
-use super::{fleet, given, many};
+use super::{fleet, given, many, proved};
 use crate::FindRuntime;
 use crate::args;
 use crate::diagnostics::Failure;
+use crate::object::{Flattened, Maybe, OrError, nonempty, object};
 use crate::output;
 
 /// The page that lists the others.
 const INDEX: &str = "index.html";
-
-#[derive(Serialize)]
-struct ReportJson<'a> {
-    model: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    compared: Option<String>,
-    output: String,
-    bytes: usize,
-    nodes: usize,
-    parameters: u128,
-    symbols: &'a [String],
-    shapes: ShapesJson,
-    warnings: Vec<ReportProblemJson<'a>>,
-    problems: Vec<ReportProblemJson<'a>>,
-    fold: FoldJson<'a>,
-    conversions: Vec<ConversionJson>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    audits: Vec<AuditJson<'a>>,
-}
-
-/// A program, and the invariances that it does not keep.
-#[derive(Serialize)]
-struct AuditJson<'a> {
-    runtime: &'a str,
-    differ: Vec<&'static str>,
-}
-
-/// Values of nodes, and those of them whose shapes are known.
-#[derive(Serialize)]
-struct ShapesJson {
-    values: usize,
-    known: usize,
-}
-
-#[derive(Serialize)]
-struct ReportProblemJson<'a> {
-    place: &'a str,
-    message: &'a str,
-}
-
-#[derive(Serialize)]
-#[serde(untagged)]
-enum FoldJson<'a> {
-    Nodes {
-        before: usize,
-        after: usize,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        proof: Option<ProofJson<'a>>,
-    },
-    Failed {
-        error: String,
-    },
-}
-
-#[derive(Serialize)]
-struct ConversionJson {
-    to: &'static str,
-    #[serde(flatten)]
-    outcome: OutcomeJson,
-}
-
-#[derive(Serialize)]
-#[serde(untagged)]
-enum OutcomeJson {
-    Counts { notes: usize, lost: usize },
-    Failed { error: String },
-}
 
 /// Runs `gradus report`: writes a page of HTML for each model.
 pub(crate) fn report(args: &args::ReportArgs, runtime: FindRuntime) -> Result<(), Failure> {
@@ -221,53 +154,52 @@ fn destination(to: &Path, of: &FleetModel) -> Result<PathBuf, Error> {
     }
 }
 
-fn json<'a>(
+fn json(
     args: &args::ReportArgs,
     path: &Path,
     to: &Path,
     bytes: usize,
-    (summary, audits): (&'a Summary, &'a [(String, Audit)]),
-) -> ReportJson<'a> {
-    fn remarks(problems: &[Problem]) -> Vec<ReportProblemJson<'_>> {
-        problems.iter().map(|of| ReportProblemJson { place: &of.place, message: &of.message }).collect()
+    (summary, audits): (&Summary, &[(String, Audit)]),
+) -> impl Serialize {
+    fn remarks(problems: &[Problem]) -> Vec<impl Serialize> {
+        problems
+            .iter()
+            .map(|of| object!(ReportProblemJson { place: &of.place, message: &of.message }))
+            .collect()
     }
-    let conversion = |Conversion { to, outcome, .. }: &Conversion| ConversionJson {
-        to: to.name(),
-        outcome: match outcome {
-            Ok(notes) => OutcomeJson::Counts { notes: notes.notes.len(), lost: notes.lost.len() },
-            Err(error) => OutcomeJson::Failed { error: error.to_string() },
-        },
+    let conversion = |Conversion { to, outcome, .. }: &Conversion| {
+        let outcome = outcome.as_ref().map(|of| (of.notes.len(), of.lost.len()));
+        let outcome = outcome.map(|(notes, lost)| object!(OutcomeJson { notes, lost }));
+        object!(ConversionJson {
+            to: to.name(),
+            outcome: Flattened(OrError(outcome.map_err(ToString::to_string)))
+        })
     };
-    ReportJson {
+    object!(ReportJson {
         model: path.display().to_string(),
-        compared: args.compare.as_ref().map(|other| other.display().to_string()),
+        compared: Maybe(args.compare.as_ref().map(|other| other.display().to_string())),
         output: to.display().to_string(),
         bytes,
         nodes: summary.nodes,
         parameters: summary.parameters,
         symbols: &summary.symbols,
-        shapes: ShapesJson { values: summary.values, known: summary.known },
+        shapes: object!(ShapesJson { values: summary.values, known: summary.known }),
         warnings: remarks(&summary.warnings),
         problems: remarks(&summary.problems),
-        fold: match &summary.fold {
-            Ok(report) => {
-                let (before, after) = report.nodes();
-                FoldJson::Nodes { before, after, proof: summary.proof.as_ref().map(ProofJson::of) }
-            }
-            Err(error) => FoldJson::Failed { error: error.to_string() },
-        },
-        conversions: summary.conversions.iter().map(conversion).collect(),
-        audits: audits
-            .iter()
-            .map(|(runtime, audit)| AuditJson { runtime, differ: differing(audit) })
-            .collect(),
-    }
+        fold: OrError(summary.fold.as_ref().map(|report| {
+            let (before, after) = report.nodes();
+            object!(FoldJson { before, after, proof: Maybe(summary.proof.as_ref().map(proved::json)) })
+        })),
+        conversions: summary.conversions.iter().map(conversion).collect::<Vec<_>>(),
+        audits: nonempty(audits.iter().map(audited).collect::<Vec<_>>()),
+    })
 }
 
-/// The invariances that a program does not keep.
-fn differing(audit: &Audit) -> Vec<&'static str> {
+/// A program, and the invariances that it does not keep.
+fn audited((runtime, audit): &(String, Audit)) -> impl Serialize {
     let differs = audit.checks.iter().filter(|check| check.status == AuditStatus::Differs);
-    differs.map(|check| check.invariance.name()).collect()
+    let differ: Vec<_> = differs.map(|check| check.invariance.name()).collect();
+    object!(AuditJson { runtime, differ })
 }
 
 fn write_text(

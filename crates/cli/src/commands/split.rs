@@ -11,15 +11,8 @@ use serde::Serialize;
 use super::given;
 use crate::args;
 use crate::diagnostics::Failure;
+use crate::object::{Maybe, object};
 use crate::output::{self, escaped};
-
-#[derive(Serialize)]
-struct SplitJson<'a> {
-    model: String,
-    parts: Vec<PartJson<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    verdict: Option<&'static str>,
-}
 
 #[derive(Serialize)]
 struct PartJson<'a> {
@@ -44,7 +37,11 @@ pub(crate) fn split(args: &args::SplitArgs) -> Result<(), Failure> {
         parts.push(written(part, &args.output, &name)?);
     }
     if output::is_json() {
-        return output::print_json(&SplitJson { model: path.display().to_string(), parts, verdict });
+        return output::print_json(&object!(SplitJson {
+            model: path.display().to_string(),
+            parts,
+            verdict: Maybe(verdict)
+        }));
     }
     let mut lines = Vec::new();
     for part in &parts {

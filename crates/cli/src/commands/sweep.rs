@@ -6,14 +6,13 @@ use gradus::convert::nearest_f64;
 use gradus::cost::Cost;
 use gradus::infer::InferOptions;
 use gradus::{Dim, Error, Kind, Model, Number, Result};
-use serde::Serialize;
-use serde_json::value::RawValue;
 
-use super::cost::{AmountsJson, amounts_json};
-use super::infer::{DimJson, dim_json, write_problems};
+use super::cost::amounts_json;
+use super::infer::{dim_json, write_problems};
 use crate::args::SizeArgs;
 use crate::columns::aligned;
 use crate::diagnostics::Failure;
+use crate::object::object;
 use crate::output::{self, escaped};
 use crate::{json, stream};
 
@@ -24,21 +23,6 @@ const MAX_SIZES: usize = 1000;
 pub(super) struct Sweep {
     symbol: String,
     sizes: Vec<i64>,
-}
-
-#[derive(Serialize)]
-struct SweepJson<'a> {
-    model: String,
-    symbol: &'a str,
-    points: Vec<Box<RawValue>>,
-}
-
-/// The cost at one size.
-#[derive(Serialize)]
-struct PointJson<'a> {
-    size: i64,
-    total: AmountsJson<'a>,
-    peak_bytes: Option<DimJson<'a>>,
 }
 
 /// Takes the sweep, if there is one, from what `--dim` gives.
@@ -101,15 +85,15 @@ impl Sweep {
             rows.push(row(size, &cost));
             macs.push(height(&cost, cost.total.counts.macs));
             peaks.push(height(&cost, cost.memory.peak.map(|peak| peak.bytes)));
-            points.push(json::raw(&PointJson {
+            points.push(json::raw(&object!(PointJson {
                 size,
                 total: amounts_json(cost.inference(), &cost.total),
                 peak_bytes: cost.memory.peak.map(|peak| dim_json(cost.inference(), peak.bytes)),
-            })?);
+            }))?);
             failed = failed.or_else(|| (!cost.inference().problems().is_empty()).then_some(cost));
         }
         if output::is_json() {
-            output::write_json(out, &SweepJson { model: name, symbol: &self.symbol, points })?;
+            output::write_json(out, &object!(SweepJson { model: name, symbol: &self.symbol, points }))?;
         } else {
             write!(out, "{}", aligned(&rows))?;
         }

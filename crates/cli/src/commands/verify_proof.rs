@@ -8,25 +8,8 @@ use serde::Serialize;
 use super::given;
 use crate::args;
 use crate::diagnostics::Failure;
+use crate::object::object;
 use crate::output;
-
-#[derive(Serialize)]
-struct VerifyProofJson<'a> {
-    first: String,
-    second: String,
-    certificate: String,
-    up_to: &'static str,
-    outputs: Vec<&'a str>,
-    assumptions: &'a [String],
-    readings: &'a [String],
-    laws: Vec<LawJson>,
-}
-
-#[derive(Serialize)]
-struct LawJson {
-    name: &'static str,
-    steps: u64,
-}
 
 /// Runs `gradus verify-proof`.
 pub(crate) fn verify_proof(args: &args::VerifyProofArgs) -> Result<(), Failure> {
@@ -48,17 +31,21 @@ pub(crate) fn verify_proof(args: &args::VerifyProofArgs) -> Result<(), Failure> 
     }
 }
 
-fn json<'a>(args: &args::VerifyProofArgs, proof: &'a Proof) -> VerifyProofJson<'a> {
-    VerifyProofJson {
+fn json(args: &args::VerifyProofArgs, proof: &Proof) -> impl Serialize {
+    object!(VerifyProofJson {
         first: args.first.display().to_string(),
         second: args.second.display().to_string(),
         certificate: args.certificate.display().to_string(),
         up_to: proof.up_to.name(),
-        outputs: proof.outputs.iter().map(|(name, _)| &**name).collect(),
+        outputs: proof.outputs.iter().map(|(name, _)| &**name).collect::<Vec<_>>(),
         assumptions: &proof.assumptions,
         readings: &proof.readings,
-        laws: proof.laws.iter().map(|(name, steps)| LawJson { name, steps: u64_of(*steps) }).collect(),
-    }
+        laws: proof
+            .laws
+            .iter()
+            .map(|(name, steps)| object!(LawJson { name, steps: u64_of(*steps) }))
+            .collect::<Vec<_>>(),
+    })
 }
 
 fn summary(proof: &Proof) -> String {

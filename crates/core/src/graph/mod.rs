@@ -10,6 +10,7 @@ mod apply;
 mod attribute;
 mod build;
 pub mod edit;
+mod needed;
 mod ports;
 mod strings;
 mod types;
@@ -24,6 +25,7 @@ use smallvec::SmallVec;
 pub use apply::OPSET_OF_MADE;
 pub use attribute::{Attribute, Content};
 pub use build::Builder;
+pub use needed::Needed;
 pub use ports::{Port, Ports, Slices};
 pub use strings::{Strings, StringsBuilder};
 pub use types::{DeclaredDim, Type};
@@ -44,16 +46,9 @@ pub enum Standard {
     Paddle,
 }
 
-impl Standard {
-    /// The name as it is printed: `onnx`, `openvino`, `paddle`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Standard::Onnx => "onnx",
-            Standard::OpenVino => "openvino",
-            Standard::Paddle => "paddle",
-        }
-    }
+crate::names!(Standard { Onnx = "onnx", OpenVino = "openvino", Paddle = "paddle" });
 
+impl Standard {
     /// Returns the standard of a file by its ending: `.onnx`, `.xml`, `.json` or `.pdmodel`, in
     /// either case.
     ///
@@ -69,12 +64,6 @@ impl Standard {
             "json" | "pdmodel" => Some(Standard::Paddle),
             _ => None,
         }
-    }
-}
-
-impl fmt::Display for Standard {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
     }
 }
 

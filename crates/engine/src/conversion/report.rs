@@ -20,22 +20,7 @@ pub enum Exactness {
     EdgeCases,
 }
 
-impl Exactness {
-    /// The word that is printed: `exact`, `rounding`, `edge cases`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Exactness::Exact => "exact",
-            Exactness::Rounding => "rounding",
-            Exactness::EdgeCases => "edge cases",
-        }
-    }
-}
-
-impl fmt::Display for Exactness {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
+gradus_core::names!(Exactness { Exact = "exact", Rounding = "rounding", EdgeCases = "edge cases" });
 
 /// A node whose meaning is not kept bit for bit.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -1,7 +1,5 @@
 //! Programs that a converted model is for: the operator sets, operators and types that they run.
 
-use std::fmt;
-
 use gradus_core::graph::Standard;
 use gradus_core::{DType, DTypeSet, Result};
 
@@ -19,15 +17,9 @@ pub enum Runtime {
     OpenVino,
 }
 
-impl Runtime {
-    /// The name of its Python package: `onnxruntime`, `openvino`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Runtime::OnnxRuntime => "onnxruntime",
-            Runtime::OpenVino => "openvino",
-        }
-    }
+gradus_core::names!(Runtime { OnnxRuntime = "onnxruntime", OpenVino = "openvino" });
 
+impl Runtime {
     /// Returns true if it reads models of a standard.
     pub fn reads(self, standard: Standard) -> bool {
         match self {
@@ -58,12 +50,6 @@ impl Runtime {
         let after = table.partition_point(|own| (own.domain, own.name, own.since) <= (domain, name, version));
         let own = table[..after].last()?;
         (own.domain == domain && own.name == name && !own.rows.is_empty()).then_some(own)
-    }
-}
-
-impl fmt::Display for Runtime {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
     }
 }
 

@@ -1,6 +1,5 @@
 //! Remarks of inference about a model: conditions of its inputs, and errors.
 
-use std::fmt;
 use std::sync::Arc;
 
 use gradus_core::text::name_in_message;
@@ -96,22 +95,7 @@ pub enum Why {
     Taken,
 }
 
-impl Why {
-    /// The reason as a word.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Why::Run => "run",
-            Why::Declared => "declared",
-            Why::Taken => "taken",
-        }
-    }
-}
-
-impl fmt::Display for Why {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
+gradus_core::names!(Why { Run = "run", Declared = "declared", Taken = "taken" });
 
 impl ModelCondition {
     /// A condition of inputs that no run checks.

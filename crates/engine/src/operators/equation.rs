@@ -32,9 +32,7 @@ impl Equation {
             None => (&*text, None),
         };
         let texts: Vec<_> = left.split(',').collect();
-        if texts.len() != ranks.len() {
-            return Err(errors::count("terms of the equation", texts.len(), ranks.len()));
-        }
+        errors::expect_count("terms of the equation", texts.len(), ranks.len())?;
         let open = |count: usize| {
             (0..count).rev().map(|axis| char::from_u32(0xf0000 + convert::small_u32(axis)).unwrap_or('?'))
         };

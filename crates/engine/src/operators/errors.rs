@@ -61,6 +61,38 @@ pub fn rank(what: impl Display, got: usize, wanted: impl Display) -> Error {
     shape(format_args!("rank of {what}"), got, wanted)
 }
 
+/// Checks a shape, size or number of elements.
+///
+/// # Errors
+/// [`shape`] if it is another.
+pub fn expect_shape<T: PartialEq + Display>(what: impl Display, got: T, wanted: T) -> Result<()> {
+    if got == wanted { Ok(()) } else { Err(shape(what, got, wanted)) }
+}
+
+/// Checks a number that an attribute gives, or of elements.
+///
+/// # Errors
+/// [`value`] if it is another.
+pub fn expect_value<T: PartialEq + Display>(what: impl Display, got: T, wanted: T) -> Result<()> {
+    if got == wanted { Ok(()) } else { Err(value(what, got, wanted)) }
+}
+
+/// Checks the length of a list.
+///
+/// # Errors
+/// [`count`] if it is another.
+pub fn expect_count(what: &str, got: usize, wanted: usize) -> Result<()> {
+    if got == wanted { Ok(()) } else { Err(count(what, got, wanted)) }
+}
+
+/// Checks the number of axes of an input.
+///
+/// # Errors
+/// [`rank`] if it is another.
+pub fn expect_rank(what: impl Display, got: usize, wanted: usize) -> Result<()> {
+    if got == wanted { Ok(()) } else { Err(rank(what, got, wanted)) }
+}
+
 /// The size along the axis that a matrix product sums.
 pub const INNER_SIZE: &str = "cannot multiply matrices: inner size";
 

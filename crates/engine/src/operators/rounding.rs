@@ -36,24 +36,13 @@ pub enum Rounding {
     Lowered,
 }
 
-impl Rounding {
-    /// The name: `moved`, `exact`, `ieee`, `chosen`, `quantized`, `interpolated`, `formula`, `order`,
-    /// `open`, `lowered`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Rounding::Moved => "moved",
-            Rounding::Exact => "exact",
-            Rounding::Ieee => "ieee",
-            Rounding::Chosen => "chosen",
-            Rounding::Quantized => "quantized",
-            Rounding::Interpolated => "interpolated",
-            Rounding::Formula => "formula",
-            Rounding::Order => "order",
-            Rounding::Open => "open",
-            Rounding::Lowered => "lowered",
-        }
-    }
+gradus_core::names!(Rounding {
+    Moved = "moved", Exact = "exact", Ieee = "ieee", Chosen = "chosen", Quantized = "quantized",
+    Interpolated = "interpolated", Formula = "formula", Order = "order", Open = "open",
+    Lowered = "lowered",
+});
 
+impl Rounding {
     /// Returns true if the text determines the bits, floats included, and every program computes
     /// them so.
     pub const fn is_exact(self) -> bool {

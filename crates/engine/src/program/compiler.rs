@@ -1,12 +1,14 @@
 //! Compilation: every node that is needed is resolved to its operator, once.
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ptr::from_ref;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use gradus_core::graph::{Constant, Content, Function, Graph, Model, Node, Origin, Standard, ValueId};
+use gradus_core::graph::{
+    Constant, Content, Function, Graph, Model, Needed, Node, Origin, Standard, ValueId,
+};
 use gradus_core::sort::SharedSort;
 use gradus_core::{Error, Kind, Result};
 
@@ -107,7 +109,7 @@ impl<'a> Compiler<'a> {
 
     /// The program that computes some values of a graph.
     pub fn compile(&self, graph: &Graph, wanted: &[ValueId]) -> Result<GraphProgram> {
-        let needed = needed(graph, wanted);
+        let needed = Needed::new(graph, wanted, &HashSet::new());
         let order: Vec<_> = graph.order().iter().copied().filter(|&index| needed.nodes[index]).collect();
         let mut last_use = vec![None; graph.values().len()];
         for (step, &index) in order.iter().enumerate() {
@@ -288,29 +290,6 @@ fn placed(error: Error, node: &Node, label: &str) -> Error {
         Some(position) => error.at(position),
         None => error,
     }
-}
-
-struct Needed {
-    values: Vec<bool>,
-    nodes: Vec<bool>,
-}
-
-/// The values and nodes that some values need.
-fn needed(graph: &Graph, wanted: &[ValueId]) -> Needed {
-    let mut needed =
-        Needed { values: vec![false; graph.values().len()], nodes: vec![false; graph.nodes().len()] };
-    let mut open = wanted.to_vec();
-    while let Some(id) = open.pop() {
-        if std::mem::replace(&mut needed.values[id.index()], true) {
-            continue;
-        }
-        if let Origin::Node(index, _) = graph.value(id).origin
-            && !std::mem::replace(&mut needed.nodes[index], true)
-        {
-            open.extend(graph.nodes()[index].needs());
-        }
-    }
-    needed
 }
 
 /// The version of an operator, and its row.

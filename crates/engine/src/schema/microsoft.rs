@@ -6,68 +6,39 @@ use gradus_core::{DType as D, DTypeSet};
 
 use super::{Arity, Signature, Sort, Types, attribute as a, param as p};
 
-#[rustfmt::skip]
-const BEAM_SEARCH_1_F: Types = Types { tensor: DTypeSet::of(&[D::I32, D::F16, D::F32]), ..Types::NONE };
-#[rustfmt::skip]
-const BEAM_SEARCH_1_I: Types = Types { tensor: DTypeSet::of(&[D::I32]), ..Types::NONE };
-#[rustfmt::skip]
-const BEAM_SEARCH_1_T: Types = Types { tensor: DTypeSet::of(&[D::F16, D::F32]), ..Types::NONE };
-#[rustfmt::skip]
-const BIAS_DROPOUT_1_T: Types = Types { tensor: DTypeSet::of(&[D::F16, D::BF16, D::F32, D::F64]), ..Types::NONE };
-#[rustfmt::skip]
-const BIAS_DROPOUT_1_T2: Types = Types { tensor: DTypeSet::of(&[D::Bool]), ..Types::NONE };
-#[rustfmt::skip]
-const BIAS_SOFTMAX_1_T: Types = Types { tensor: DTypeSet::of(&[D::F16, D::F32, D::F64]), ..Types::NONE };
-#[rustfmt::skip]
-const BITMASK_DROPOUT_1_T3: Types = Types { tensor: DTypeSet::of(&[D::U32]), ..Types::NONE };
-#[rustfmt::skip]
-const C_DIST_1_T: Types = Types { tensor: DTypeSet::of(&[D::F32, D::F64]), ..Types::NONE };
-#[rustfmt::skip]
-const DEQUANTIZE_LINEAR_1_T1: Types = Types { tensor: DTypeSet::of(&[D::I4, D::I8, D::I16, D::I32, D::U4, D::U8, D::U16]), ..Types::NONE };
-#[rustfmt::skip]
-const DYNAMIC_QUANTIZE_MAT_MUL_1_T1: Types = Types { tensor: DTypeSet::of(&[D::F32]), ..Types::NONE };
-#[rustfmt::skip]
-const DYNAMIC_QUANTIZE_MAT_MUL_1_T2: Types = Types { tensor: DTypeSet::of(&[D::I8, D::U8]), ..Types::NONE };
-#[rustfmt::skip]
-const EXPAND_DIMS_1_T: Types = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64, D::C64, D::C128]), ..Types::NONE };
-#[rustfmt::skip]
-const GATED_RMS_NORM_1_T: Types = Types { tensor: DTypeSet::of(&[D::F16, D::BF16, D::F32]), ..Types::NONE };
-#[rustfmt::skip]
-const GATHER_BLOCK_QUANTIZED_1_T1: Types = Types { tensor: DTypeSet::of(&[D::I4, D::U4, D::U8, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F4E2M1]), ..Types::NONE };
-#[rustfmt::skip]
-const GATHER_BLOCK_QUANTIZED_1_TIND: Types = Types { tensor: DTypeSet::of(&[D::I32, D::I64]), ..Types::NONE };
-#[rustfmt::skip]
-const GEMM_FLOAT8_1_TA: Types = Types { tensor: DTypeSet::of(&[D::F16, D::BF16, D::F32, D::F8E4M3FN, D::F8E5M2]), ..Types::NONE };
-#[rustfmt::skip]
-const GEMMA_ROTARY_EMBEDDING_1_T: Types = Types { tensor: DTypeSet::of(&[D::F16]), ..Types::NONE };
-#[rustfmt::skip]
-const MAT_MUL_BNB4_1_T2: Types = Types { tensor: DTypeSet::of(&[D::U8]), ..Types::NONE };
-#[rustfmt::skip]
-const MAT_MUL_FP_Q4_1_T3: Types = Types { tensor: DTypeSet::of(&[D::I64]), ..Types::NONE };
-#[rustfmt::skip]
-const MAT_MUL_INTEGER16_1_T1: Types = Types { tensor: DTypeSet::of(&[D::I16, D::U16]), ..Types::NONE };
-#[rustfmt::skip]
-const MAT_MUL_INTEGER16_1_T3: Types = Types { tensor: DTypeSet::of(&[D::I32, D::U32]), ..Types::NONE };
-#[rustfmt::skip]
-const MURMUR_HASH3_1_T1: Types = Types { tensor: DTypeSet::of(&[D::String, D::I32, D::I64, D::U32, D::U64, D::F32, D::F64]), ..Types::NONE };
-#[rustfmt::skip]
-const Q_GEMM_1_TY: Types = Types { tensor: DTypeSet::of(&[D::I8, D::U8, D::F32]), ..Types::NONE };
-#[rustfmt::skip]
-const Q_MO_E_1_T1: Types = Types { tensor: DTypeSet::of(&[D::U8, D::F8E4M3FN]), ..Types::NONE };
-#[rustfmt::skip]
-const Q_MO_E_1_T2: Types = Types { tensor: DTypeSet::of(&[D::F16, D::BF16, D::F32, D::F8E4M3FN, D::F8E8M0]), ..Types::NONE };
-#[rustfmt::skip]
-const QUANTIZE_LINEAR_1_T2: Types = Types { tensor: DTypeSet::of(&[D::I4, D::I8, D::I16, D::U4, D::U8, D::U16]), ..Types::NONE };
-#[rustfmt::skip]
-const RANGE_1_T: Types = Types { tensor: DTypeSet::of(&[D::I16, D::I32, D::I64, D::F32, D::F64]), ..Types::NONE };
-#[rustfmt::skip]
-const TOKENIZER_1_T: Types = Types { tensor: DTypeSet::of(&[D::String]), ..Types::NONE };
-#[rustfmt::skip]
-const TORCH_EMBEDDING_1_T: Types = Types { tensor: DTypeSet::of(&[D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64]), ..Types::NONE };
-#[rustfmt::skip]
-const TRILU_1_T: Types = Types { tensor: DTypeSet::of(&[D::Bool, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64]), ..Types::NONE };
-#[rustfmt::skip]
-const UNFOLD_TENSOR_1_T: Types = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::C64, D::C128]), ..Types::NONE };
+types! {
+    BEAM_SEARCH_1_F = Types { tensor: DTypeSet::of(&[D::I32, D::F16, D::F32]), ..Types::NONE };
+    BEAM_SEARCH_1_I = Types { tensor: DTypeSet::of(&[D::I32]), ..Types::NONE };
+    BEAM_SEARCH_1_T = Types { tensor: DTypeSet::of(&[D::F16, D::F32]), ..Types::NONE };
+    BIAS_DROPOUT_1_T = Types { tensor: DTypeSet::of(&[D::F16, D::BF16, D::F32, D::F64]), ..Types::NONE };
+    BIAS_DROPOUT_1_T2 = Types { tensor: DTypeSet::of(&[D::Bool]), ..Types::NONE };
+    BIAS_SOFTMAX_1_T = Types { tensor: DTypeSet::of(&[D::F16, D::F32, D::F64]), ..Types::NONE };
+    BITMASK_DROPOUT_1_T3 = Types { tensor: DTypeSet::of(&[D::U32]), ..Types::NONE };
+    C_DIST_1_T = Types { tensor: DTypeSet::of(&[D::F32, D::F64]), ..Types::NONE };
+    DEQUANTIZE_LINEAR_1_T1 = Types { tensor: DTypeSet::of(&[D::I4, D::I8, D::I16, D::I32, D::U4, D::U8, D::U16]), ..Types::NONE };
+    DYNAMIC_QUANTIZE_MAT_MUL_1_T1 = Types { tensor: DTypeSet::of(&[D::F32]), ..Types::NONE };
+    DYNAMIC_QUANTIZE_MAT_MUL_1_T2 = Types { tensor: DTypeSet::of(&[D::I8, D::U8]), ..Types::NONE };
+    EXPAND_DIMS_1_T = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64, D::C64, D::C128]), ..Types::NONE };
+    GATED_RMS_NORM_1_T = Types { tensor: DTypeSet::of(&[D::F16, D::BF16, D::F32]), ..Types::NONE };
+    GATHER_BLOCK_QUANTIZED_1_T1 = Types { tensor: DTypeSet::of(&[D::I4, D::U4, D::U8, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F4E2M1]), ..Types::NONE };
+    GATHER_BLOCK_QUANTIZED_1_TIND = Types { tensor: DTypeSet::of(&[D::I32, D::I64]), ..Types::NONE };
+    GEMM_FLOAT8_1_TA = Types { tensor: DTypeSet::of(&[D::F16, D::BF16, D::F32, D::F8E4M3FN, D::F8E5M2]), ..Types::NONE };
+    GEMMA_ROTARY_EMBEDDING_1_T = Types { tensor: DTypeSet::of(&[D::F16]), ..Types::NONE };
+    MAT_MUL_BNB4_1_T2 = Types { tensor: DTypeSet::of(&[D::U8]), ..Types::NONE };
+    MAT_MUL_FP_Q4_1_T3 = Types { tensor: DTypeSet::of(&[D::I64]), ..Types::NONE };
+    MAT_MUL_INTEGER16_1_T1 = Types { tensor: DTypeSet::of(&[D::I16, D::U16]), ..Types::NONE };
+    MAT_MUL_INTEGER16_1_T3 = Types { tensor: DTypeSet::of(&[D::I32, D::U32]), ..Types::NONE };
+    MURMUR_HASH3_1_T1 = Types { tensor: DTypeSet::of(&[D::String, D::I32, D::I64, D::U32, D::U64, D::F32, D::F64]), ..Types::NONE };
+    Q_GEMM_1_TY = Types { tensor: DTypeSet::of(&[D::I8, D::U8, D::F32]), ..Types::NONE };
+    Q_MO_E_1_T1 = Types { tensor: DTypeSet::of(&[D::U8, D::F8E4M3FN]), ..Types::NONE };
+    Q_MO_E_1_T2 = Types { tensor: DTypeSet::of(&[D::F16, D::BF16, D::F32, D::F8E4M3FN, D::F8E8M0]), ..Types::NONE };
+    QUANTIZE_LINEAR_1_T2 = Types { tensor: DTypeSet::of(&[D::I4, D::I8, D::I16, D::U4, D::U8, D::U16]), ..Types::NONE };
+    RANGE_1_T = Types { tensor: DTypeSet::of(&[D::I16, D::I32, D::I64, D::F32, D::F64]), ..Types::NONE };
+    TOKENIZER_1_T = Types { tensor: DTypeSet::of(&[D::String]), ..Types::NONE };
+    TORCH_EMBEDDING_1_T = Types { tensor: DTypeSet::of(&[D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64]), ..Types::NONE };
+    TRILU_1_T = Types { tensor: DTypeSet::of(&[D::Bool, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64]), ..Types::NONE };
+    UNFOLD_TENSOR_1_T = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::C64, D::C128]), ..Types::NONE };
+}
 
 /// Sorted by name and version.
 #[rustfmt::skip]

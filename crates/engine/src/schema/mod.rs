@@ -5,6 +5,13 @@
 //! (`schema/microsoft.rs`); where types matter, they are with the operators. `schema/runtimes.rs`
 //! has the operators and types that other programs run.
 
+/// Types of parameters by name: a line each, however long.
+macro_rules! types {
+    ($($name:ident = $types:expr;)*) => {
+        $(const $name: Types = $types;)*
+    };
+}
+
 mod microsoft;
 mod onnx;
 mod openvino;

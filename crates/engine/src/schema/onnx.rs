@@ -7,212 +7,111 @@ use gradus_core::{DType as D, DTypeSet};
 use super::DefaultContent::{Float, Int, Text};
 use super::{Arity, Signature, Sort, Types, attribute as a, param as p};
 
-#[rustfmt::skip]
-const ABS_1_T: Types = Types { tensor: DTypeSet::of(&[D::F16, D::F32, D::F64]), ..Types::NONE };
-#[rustfmt::skip]
-const ABS_6_T: Types = Types { tensor: DTypeSet::of(&[D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64]), ..Types::NONE };
-#[rustfmt::skip]
-const ABS_13_T: Types = Types { tensor: DTypeSet::of(&[D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64]), ..Types::NONE };
-#[rustfmt::skip]
-const ACOS_22_T: Types = Types { tensor: DTypeSet::of(&[D::F16, D::BF16, D::F32, D::F64]), ..Types::NONE };
-#[rustfmt::skip]
-const ADD_6_T: Types = Types { tensor: DTypeSet::of(&[D::I32, D::I64, D::U32, D::U64, D::F16, D::F32, D::F64]), ..Types::NONE };
-#[rustfmt::skip]
-const ADD_13_T: Types = Types { tensor: DTypeSet::of(&[D::I32, D::I64, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64]), ..Types::NONE };
-#[rustfmt::skip]
-const AFFINE_GRID_20_T2: Types = Types { tensor: DTypeSet::of(&[D::I64]), ..Types::NONE };
-#[rustfmt::skip]
-const AND_1_T: Types = Types { tensor: DTypeSet::of(&[D::Bool]), ..Types::NONE };
-#[rustfmt::skip]
-const ATTENTION_23_U: Types = Types { tensor: DTypeSet::of(&[D::Bool, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64]), ..Types::NONE };
-#[rustfmt::skip]
-const BIT_CAST_26_T1: Types = Types { tensor: DTypeSet::of(&[D::Bool, D::I2, D::I4, D::I8, D::I16, D::I32, D::I64, D::U2, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F8E8M0, D::F4E2M1, D::C64, D::C128]), ..Types::NONE };
-#[rustfmt::skip]
-const BIT_SHIFT_11_T: Types = Types { tensor: DTypeSet::of(&[D::U8, D::U16, D::U32, D::U64]), ..Types::NONE };
-#[rustfmt::skip]
-const BIT_SHIFT_28_T: Types = Types { tensor: DTypeSet::of(&[D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64]), ..Types::NONE };
-#[rustfmt::skip]
-const BLACKMAN_WINDOW_17_T1: Types = Types { tensor: DTypeSet::of(&[D::I32, D::I64]), ..Types::NONE };
-#[rustfmt::skip]
-const CAST_1_T1: Types = Types { tensor: DTypeSet::of(&[D::Bool, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64]), ..Types::NONE };
-#[rustfmt::skip]
-const CAST_9_T1: Types = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64]), ..Types::NONE };
-#[rustfmt::skip]
-const CAST_13_T1: Types = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64]), ..Types::NONE };
-#[rustfmt::skip]
-const CAST_19_T1: Types = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ]), ..Types::NONE };
-#[rustfmt::skip]
-const CAST_21_T1: Types = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I4, D::I8, D::I16, D::I32, D::I64, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ]), ..Types::NONE };
-#[rustfmt::skip]
-const CAST_23_T1: Types = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I4, D::I8, D::I16, D::I32, D::I64, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F4E2M1]), ..Types::NONE };
-#[rustfmt::skip]
-const CAST_24_T1: Types = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I4, D::I8, D::I16, D::I32, D::I64, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F8E8M0, D::F4E2M1]), ..Types::NONE };
-#[rustfmt::skip]
-const CAST_25_T1: Types = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I2, D::I4, D::I8, D::I16, D::I32, D::I64, D::U2, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F8E8M0, D::F4E2M1]), ..Types::NONE };
-#[rustfmt::skip]
-const CAST_28_T1: Types = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I2, D::I4, D::I8, D::I16, D::I32, D::I64, D::U2, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F8E8M0, D::F6E2M3, D::F6E3M2, D::F4E2M1]), ..Types::NONE };
-#[rustfmt::skip]
-const CAUSAL_CONV_WITH_STATE_27_T: Types = Types { tensor: DTypeSet::of(&[D::F16, D::BF16, D::F32]), ..Types::NONE };
-#[rustfmt::skip]
-const CELU_12_T: Types = Types { tensor: DTypeSet::of(&[D::F32]), ..Types::NONE };
-#[rustfmt::skip]
-const CENTER_CROP_PAD_18_T: Types = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::C64, D::C128]), ..Types::NONE };
-#[rustfmt::skip]
-const COMPRESS_9_T: Types = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64, D::C64, D::C128]), ..Types::NONE };
-#[rustfmt::skip]
-const CONCAT_FROM_SEQUENCE_11_S: Types = Types { sequence: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64, D::C64, D::C128]), ..Types::NONE };
-#[rustfmt::skip]
-const CONSTANT_19_T: Types = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::C64, D::C128]), ..Types::NONE };
-#[rustfmt::skip]
-const CONSTANT_21_T: Types = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I4, D::I8, D::I16, D::I32, D::I64, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::C64, D::C128]), ..Types::NONE };
-#[rustfmt::skip]
-const CONSTANT_23_T: Types = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I4, D::I8, D::I16, D::I32, D::I64, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F4E2M1, D::C64, D::C128]), ..Types::NONE };
-#[rustfmt::skip]
-const CONSTANT_24_T: Types = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I4, D::I8, D::I16, D::I32, D::I64, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F8E8M0, D::F4E2M1, D::C64, D::C128]), ..Types::NONE };
-#[rustfmt::skip]
-const CONSTANT_25_T: Types = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I2, D::I4, D::I8, D::I16, D::I32, D::I64, D::U2, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F8E8M0, D::F4E2M1, D::C64, D::C128]), ..Types::NONE };
-#[rustfmt::skip]
-const CONSTANT_OF_SHAPE_20_T2: Types = Types { tensor: DTypeSet::of(&[D::Bool, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ]), ..Types::NONE };
-#[rustfmt::skip]
-const CONSTANT_OF_SHAPE_21_T2: Types = Types { tensor: DTypeSet::of(&[D::Bool, D::I4, D::I8, D::I16, D::I32, D::I64, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ]), ..Types::NONE };
-#[rustfmt::skip]
-const CONSTANT_OF_SHAPE_23_T2: Types = Types { tensor: DTypeSet::of(&[D::Bool, D::I4, D::I8, D::I16, D::I32, D::I64, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F4E2M1]), ..Types::NONE };
-#[rustfmt::skip]
-const CONSTANT_OF_SHAPE_24_T2: Types = Types { tensor: DTypeSet::of(&[D::Bool, D::I4, D::I8, D::I16, D::I32, D::I64, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F8E8M0, D::F4E2M1]), ..Types::NONE };
-#[rustfmt::skip]
-const CONSTANT_OF_SHAPE_25_T2: Types = Types { tensor: DTypeSet::of(&[D::Bool, D::I2, D::I4, D::I8, D::I16, D::I32, D::I64, D::U2, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F8E8M0, D::F4E2M1]), ..Types::NONE };
-#[rustfmt::skip]
-const CONV_INTEGER_10_T1: Types = Types { tensor: DTypeSet::of(&[D::I8, D::U8]), ..Types::NONE };
-#[rustfmt::skip]
-const CONV_INTEGER_10_T3: Types = Types { tensor: DTypeSet::of(&[D::I32]), ..Types::NONE };
-#[rustfmt::skip]
-const CUM_SUM_11_T: Types = Types { tensor: DTypeSet::of(&[D::I32, D::I64, D::U32, D::U64, D::F32, D::F64]), ..Types::NONE };
-#[rustfmt::skip]
-const DEQUANTIZE_LINEAR_10_T: Types = Types { tensor: DTypeSet::of(&[D::I8, D::I32, D::U8]), ..Types::NONE };
-#[rustfmt::skip]
-const DEQUANTIZE_LINEAR_19_T1: Types = Types { tensor: DTypeSet::of(&[D::I8, D::I32, D::U8, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ]), ..Types::NONE };
-#[rustfmt::skip]
-const DEQUANTIZE_LINEAR_21_T1: Types = Types { tensor: DTypeSet::of(&[D::I4, D::I8, D::I16, D::I32, D::U4, D::U8, D::U16, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ]), ..Types::NONE };
-#[rustfmt::skip]
-const DEQUANTIZE_LINEAR_23_T1: Types = Types { tensor: DTypeSet::of(&[D::I4, D::I8, D::I16, D::I32, D::U4, D::U8, D::U16, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F4E2M1]), ..Types::NONE };
-#[rustfmt::skip]
-const DEQUANTIZE_LINEAR_24_T2: Types = Types { tensor: DTypeSet::of(&[D::F16, D::BF16, D::F32, D::F8E8M0]), ..Types::NONE };
-#[rustfmt::skip]
-const DEQUANTIZE_LINEAR_25_T1: Types = Types { tensor: DTypeSet::of(&[D::I2, D::I4, D::I8, D::I16, D::I32, D::U2, D::U4, D::U8, D::U16, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F4E2M1]), ..Types::NONE };
-#[rustfmt::skip]
-const DEQUANTIZE_LINEAR_28_T1: Types = Types { tensor: DTypeSet::of(&[D::I2, D::I4, D::I8, D::I16, D::I32, D::U2, D::U4, D::U8, D::U16, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F6E2M3, D::F6E3M2, D::F4E2M1]), ..Types::NONE };
-#[rustfmt::skip]
-const DROPOUT_22_T: Types = Types { tensor: DTypeSet::of(&[D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ]), ..Types::NONE };
-#[rustfmt::skip]
-const DYNAMIC_QUANTIZE_LINEAR_11_T2: Types = Types { tensor: DTypeSet::of(&[D::U8]), ..Types::NONE };
-#[rustfmt::skip]
-const EQUAL_1_T: Types = Types { tensor: DTypeSet::of(&[D::Bool, D::I32, D::I64]), ..Types::NONE };
-#[rustfmt::skip]
-const IDENTITY_14_V: Types = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::C64, D::C128]), sequence: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64, D::C64, D::C128]), ..Types::NONE };
-#[rustfmt::skip]
-const IDENTITY_16_V: Types = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::C64, D::C128]), sequence: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64, D::C64, D::C128]), optional: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64, D::C64, D::C128]), optional_sequence: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64, D::C64, D::C128]), ..Types::NONE };
-#[rustfmt::skip]
-const IDENTITY_19_V: Types = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::C64, D::C128]), sequence: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64, D::C64, D::C128]), optional: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64, D::C64, D::C128]), optional_sequence: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64, D::C64, D::C128]), ..Types::NONE };
-#[rustfmt::skip]
-const IDENTITY_21_V: Types = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I4, D::I8, D::I16, D::I32, D::I64, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::C64, D::C128]), sequence: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64, D::C64, D::C128]), optional: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64, D::C64, D::C128]), optional_sequence: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64, D::C64, D::C128]), ..Types::NONE };
-#[rustfmt::skip]
-const IDENTITY_23_V: Types = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I4, D::I8, D::I16, D::I32, D::I64, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F4E2M1, D::C64, D::C128]), sequence: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64, D::C64, D::C128]), optional: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64, D::C64, D::C128]), optional_sequence: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64, D::C64, D::C128]), ..Types::NONE };
-#[rustfmt::skip]
-const IDENTITY_24_V: Types = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I4, D::I8, D::I16, D::I32, D::I64, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F8E8M0, D::F4E2M1, D::C64, D::C128]), sequence: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64, D::C64, D::C128]), optional: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64, D::C64, D::C128]), optional_sequence: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64, D::C64, D::C128]), ..Types::NONE };
-#[rustfmt::skip]
-const IDENTITY_25_V: Types = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I2, D::I4, D::I8, D::I16, D::I32, D::I64, D::U2, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F8E8M0, D::F4E2M1, D::C64, D::C128]), sequence: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64, D::C64, D::C128]), optional: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64, D::C64, D::C128]), optional_sequence: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64, D::C64, D::C128]), ..Types::NONE };
-#[rustfmt::skip]
-const IF_13_V: Types = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64, D::C64, D::C128]), sequence: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64, D::C64, D::C128]), ..Types::NONE };
-#[rustfmt::skip]
-const IF_16_V: Types = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::C64, D::C128]), sequence: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::C64, D::C128]), optional: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::C64, D::C128]), optional_sequence: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::C64, D::C128]), ..Types::NONE };
-#[rustfmt::skip]
-const IF_19_V: Types = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::C64, D::C128]), sequence: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::C64, D::C128]), optional: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::C64, D::C128]), optional_sequence: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::C64, D::C128]), ..Types::NONE };
-#[rustfmt::skip]
-const IF_21_V: Types = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I4, D::I8, D::I16, D::I32, D::I64, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::C64, D::C128]), sequence: DTypeSet::of(&[D::Bool, D::String, D::I4, D::I8, D::I16, D::I32, D::I64, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::C64, D::C128]), optional: DTypeSet::of(&[D::Bool, D::String, D::I4, D::I8, D::I16, D::I32, D::I64, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::C64, D::C128]), optional_sequence: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::C64, D::C128]), ..Types::NONE };
-#[rustfmt::skip]
-const IF_23_V: Types = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I4, D::I8, D::I16, D::I32, D::I64, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F4E2M1, D::C64, D::C128]), sequence: DTypeSet::of(&[D::Bool, D::String, D::I4, D::I8, D::I16, D::I32, D::I64, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F4E2M1, D::C64, D::C128]), optional: DTypeSet::of(&[D::Bool, D::String, D::I4, D::I8, D::I16, D::I32, D::I64, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F4E2M1, D::C64, D::C128]), optional_sequence: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::C64, D::C128]), ..Types::NONE };
-#[rustfmt::skip]
-const IF_24_V: Types = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I4, D::I8, D::I16, D::I32, D::I64, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F8E8M0, D::F4E2M1, D::C64, D::C128]), sequence: DTypeSet::of(&[D::Bool, D::String, D::I4, D::I8, D::I16, D::I32, D::I64, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F8E8M0, D::F4E2M1, D::C64, D::C128]), optional: DTypeSet::of(&[D::Bool, D::String, D::I4, D::I8, D::I16, D::I32, D::I64, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F8E8M0, D::F4E2M1, D::C64, D::C128]), optional_sequence: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::C64, D::C128]), ..Types::NONE };
-#[rustfmt::skip]
-const IF_25_V: Types = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I2, D::I4, D::I8, D::I16, D::I32, D::I64, D::U2, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F8E8M0, D::F4E2M1, D::C64, D::C128]), sequence: DTypeSet::of(&[D::Bool, D::String, D::I2, D::I4, D::I8, D::I16, D::I32, D::I64, D::U2, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F8E8M0, D::F4E2M1, D::C64, D::C128]), optional: DTypeSet::of(&[D::Bool, D::String, D::I2, D::I4, D::I8, D::I16, D::I32, D::I64, D::U2, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F8E8M0, D::F4E2M1, D::C64, D::C128]), optional_sequence: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::C64, D::C128]), ..Types::NONE };
-#[rustfmt::skip]
-const IS_INF_10_T1: Types = Types { tensor: DTypeSet::of(&[D::F32, D::F64]), ..Types::NONE };
-#[rustfmt::skip]
-const LAYER_NORMALIZATION_17_U: Types = Types { tensor: DTypeSet::of(&[D::BF16, D::F32]), ..Types::NONE };
-#[rustfmt::skip]
-const MAX_POOL_12_T: Types = Types { tensor: DTypeSet::of(&[D::I8, D::U8, D::F16, D::F32, D::F64]), ..Types::NONE };
-#[rustfmt::skip]
-const MAX_POOL_22_T: Types = Types { tensor: DTypeSet::of(&[D::I8, D::U8, D::F16, D::BF16, D::F32, D::F64]), ..Types::NONE };
-#[rustfmt::skip]
-const NEG_6_T: Types = Types { tensor: DTypeSet::of(&[D::I8, D::I16, D::I32, D::I64, D::F16, D::F32, D::F64]), ..Types::NONE };
-#[rustfmt::skip]
-const NEG_13_T: Types = Types { tensor: DTypeSet::of(&[D::I8, D::I16, D::I32, D::I64, D::F16, D::BF16, D::F32, D::F64]), ..Types::NONE };
-#[rustfmt::skip]
-const OPTIONAL_15_O: Types = Types { optional: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64, D::C64, D::C128]), optional_sequence: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64, D::C64, D::C128]), ..Types::NONE };
-#[rustfmt::skip]
-const OPTIONAL_28_V: Types = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I2, D::I4, D::I8, D::I16, D::I32, D::I64, D::U2, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F8E8M0, D::F6E2M3, D::F6E3M2, D::F4E2M1, D::C64, D::C128]), sequence: DTypeSet::of(&[D::Bool, D::String, D::I2, D::I4, D::I8, D::I16, D::I32, D::I64, D::U2, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F8E8M0, D::F6E2M3, D::F6E3M2, D::F4E2M1, D::C64, D::C128]), ..Types::NONE };
-#[rustfmt::skip]
-const OPTIONAL_28_O: Types = Types { optional: DTypeSet::of(&[D::Bool, D::String, D::I2, D::I4, D::I8, D::I16, D::I32, D::I64, D::U2, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F8E8M0, D::F6E2M3, D::F6E3M2, D::F4E2M1, D::C64, D::C128]), optional_sequence: DTypeSet::of(&[D::Bool, D::String, D::I2, D::I4, D::I8, D::I16, D::I32, D::I64, D::U2, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F8E8M0, D::F6E2M3, D::F6E3M2, D::F4E2M1, D::C64, D::C128]), ..Types::NONE };
-#[rustfmt::skip]
-const OPTIONAL_GET_ELEMENT_18_O: Types = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64, D::C64, D::C128]), sequence: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64, D::C64, D::C128]), optional: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64, D::C64, D::C128]), optional_sequence: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64, D::C64, D::C128]), ..Types::NONE };
-#[rustfmt::skip]
-const OPTIONAL_GET_ELEMENT_28_O: Types = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I2, D::I4, D::I8, D::I16, D::I32, D::I64, D::U2, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F8E8M0, D::F6E2M3, D::F6E3M2, D::F4E2M1, D::C64, D::C128]), sequence: DTypeSet::of(&[D::Bool, D::String, D::I2, D::I4, D::I8, D::I16, D::I32, D::I64, D::U2, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F8E8M0, D::F6E2M3, D::F6E3M2, D::F4E2M1, D::C64, D::C128]), optional: DTypeSet::of(&[D::Bool, D::String, D::I2, D::I4, D::I8, D::I16, D::I32, D::I64, D::U2, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F8E8M0, D::F6E2M3, D::F6E3M2, D::F4E2M1, D::C64, D::C128]), optional_sequence: DTypeSet::of(&[D::Bool, D::String, D::I2, D::I4, D::I8, D::I16, D::I32, D::I64, D::U2, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F8E8M0, D::F6E2M3, D::F6E3M2, D::F4E2M1, D::C64, D::C128]), ..Types::NONE };
-#[rustfmt::skip]
-const POW_12_T: Types = Types { tensor: DTypeSet::of(&[D::I32, D::I64, D::F16, D::F32, D::F64]), ..Types::NONE };
-#[rustfmt::skip]
-const POW_13_T: Types = Types { tensor: DTypeSet::of(&[D::I32, D::I64, D::F16, D::BF16, D::F32, D::F64]), ..Types::NONE };
-#[rustfmt::skip]
-const Q_LINEAR_MAT_MUL_21_T1: Types = Types { tensor: DTypeSet::of(&[D::I8, D::U8, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ]), ..Types::NONE };
-#[rustfmt::skip]
-const QUANTIZE_LINEAR_10_T1: Types = Types { tensor: DTypeSet::of(&[D::I32, D::F32]), ..Types::NONE };
-#[rustfmt::skip]
-const QUANTIZE_LINEAR_19_T1: Types = Types { tensor: DTypeSet::of(&[D::I32, D::F16, D::BF16, D::F32]), ..Types::NONE };
-#[rustfmt::skip]
-const QUANTIZE_LINEAR_21_T2: Types = Types { tensor: DTypeSet::of(&[D::I4, D::I8, D::I16, D::U4, D::U8, D::U16, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ]), ..Types::NONE };
-#[rustfmt::skip]
-const QUANTIZE_LINEAR_23_T3: Types = Types { tensor: DTypeSet::of(&[D::I4, D::I8, D::I16, D::U4, D::U8, D::U16, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F4E2M1]), ..Types::NONE };
-#[rustfmt::skip]
-const QUANTIZE_LINEAR_24_T2: Types = Types { tensor: DTypeSet::of(&[D::I32, D::F16, D::BF16, D::F32, D::F8E8M0]), ..Types::NONE };
-#[rustfmt::skip]
-const QUANTIZE_LINEAR_25_T3: Types = Types { tensor: DTypeSet::of(&[D::I2, D::I4, D::I8, D::I16, D::U2, D::U4, D::U8, D::U16, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F4E2M1]), ..Types::NONE };
-#[rustfmt::skip]
-const QUANTIZE_LINEAR_28_T3: Types = Types { tensor: DTypeSet::of(&[D::I2, D::I4, D::I8, D::I16, D::U2, D::U4, D::U8, D::U16, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F6E2M3, D::F6E3M2, D::F4E2M1]), ..Types::NONE };
-#[rustfmt::skip]
-const RANGE_11_T: Types = Types { tensor: DTypeSet::of(&[D::I16, D::I32, D::I64, D::F32, D::F64]), ..Types::NONE };
-#[rustfmt::skip]
-const RANGE_27_T: Types = Types { tensor: DTypeSet::of(&[D::I16, D::I32, D::I64, D::F16, D::BF16, D::F32, D::F64]), ..Types::NONE };
-#[rustfmt::skip]
-const REDUCE_MAX_12_T: Types = Types { tensor: DTypeSet::of(&[D::I8, D::I32, D::I64, D::U8, D::U32, D::U64, D::F16, D::F32, D::F64]), ..Types::NONE };
-#[rustfmt::skip]
-const REDUCE_MAX_13_T: Types = Types { tensor: DTypeSet::of(&[D::I8, D::I32, D::I64, D::U8, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64]), ..Types::NONE };
-#[rustfmt::skip]
-const REDUCE_MAX_20_T: Types = Types { tensor: DTypeSet::of(&[D::Bool, D::I8, D::I32, D::I64, D::U8, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64]), ..Types::NONE };
-#[rustfmt::skip]
-const REGEX_FULL_MATCH_20_T1: Types = Types { tensor: DTypeSet::of(&[D::String]), ..Types::NONE };
-#[rustfmt::skip]
-const SPLIT_TO_SEQUENCE_24_S: Types = Types { sequence: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::C64, D::C128]), ..Types::NONE };
-#[rustfmt::skip]
-const TF_IDF_VECTORIZER_9_T: Types = Types { tensor: DTypeSet::of(&[D::String, D::I32, D::I64]), ..Types::NONE };
-#[rustfmt::skip]
-const UPSAMPLE_1_T: Types = Types { tensor: DTypeSet::of(&[D::Bool, D::I32, D::I64, D::F16, D::F32, D::F64]), ..Types::NONE };
-#[rustfmt::skip]
-const ML_ARRAY_FEATURE_EXTRACTOR_1_T: Types = Types { tensor: DTypeSet::of(&[D::String, D::I32, D::I64, D::F32, D::F64]), ..Types::NONE };
-#[rustfmt::skip]
-const ML_BINARIZER_1_T: Types = Types { tensor: DTypeSet::of(&[D::I32, D::I64, D::F32, D::F64]), ..Types::NONE };
-#[rustfmt::skip]
-const ML_CAST_MAP_1_T1: Types = Types { other: true, ..Types::NONE };
-#[rustfmt::skip]
-const ML_CAST_MAP_1_T2: Types = Types { tensor: DTypeSet::of(&[D::String, D::I64, D::F32]), ..Types::NONE };
-#[rustfmt::skip]
-const ML_CATEGORY_MAPPER_1_T1: Types = Types { tensor: DTypeSet::of(&[D::String, D::I64]), ..Types::NONE };
-#[rustfmt::skip]
-const ML_DICT_VECTORIZER_1_T1: Types = Types { other: true, ..Types::NONE };
-#[rustfmt::skip]
-const ML_DICT_VECTORIZER_1_T2: Types = Types { tensor: DTypeSet::of(&[D::String, D::I64, D::F32, D::F64]), ..Types::NONE };
-#[rustfmt::skip]
-const ML_LABEL_ENCODER_4_T1: Types = Types { tensor: DTypeSet::of(&[D::String, D::I16, D::I32, D::I64, D::F32, D::F64]), ..Types::NONE };
-#[rustfmt::skip]
-const ML_ZIP_MAP_1_T: Types = Types { other: true, ..Types::NONE };
+types! {
+    ABS_1_T = Types { tensor: DTypeSet::of(&[D::F16, D::F32, D::F64]), ..Types::NONE };
+    ABS_6_T = Types { tensor: DTypeSet::of(&[D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64]), ..Types::NONE };
+    ABS_13_T = Types { tensor: DTypeSet::of(&[D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64]), ..Types::NONE };
+    ACOS_22_T = Types { tensor: DTypeSet::of(&[D::F16, D::BF16, D::F32, D::F64]), ..Types::NONE };
+    ADD_6_T = Types { tensor: DTypeSet::of(&[D::I32, D::I64, D::U32, D::U64, D::F16, D::F32, D::F64]), ..Types::NONE };
+    ADD_13_T = Types { tensor: DTypeSet::of(&[D::I32, D::I64, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64]), ..Types::NONE };
+    AFFINE_GRID_20_T2 = Types { tensor: DTypeSet::of(&[D::I64]), ..Types::NONE };
+    AND_1_T = Types { tensor: DTypeSet::of(&[D::Bool]), ..Types::NONE };
+    ATTENTION_23_U = Types { tensor: DTypeSet::of(&[D::Bool, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64]), ..Types::NONE };
+    BIT_CAST_26_T1 = Types { tensor: DTypeSet::of(&[D::Bool, D::I2, D::I4, D::I8, D::I16, D::I32, D::I64, D::U2, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F8E8M0, D::F4E2M1, D::C64, D::C128]), ..Types::NONE };
+    BIT_SHIFT_11_T = Types { tensor: DTypeSet::of(&[D::U8, D::U16, D::U32, D::U64]), ..Types::NONE };
+    BIT_SHIFT_28_T = Types { tensor: DTypeSet::of(&[D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64]), ..Types::NONE };
+    BLACKMAN_WINDOW_17_T1 = Types { tensor: DTypeSet::of(&[D::I32, D::I64]), ..Types::NONE };
+    CAST_1_T1 = Types { tensor: DTypeSet::of(&[D::Bool, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64]), ..Types::NONE };
+    CAST_9_T1 = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64]), ..Types::NONE };
+    CAST_13_T1 = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64]), ..Types::NONE };
+    CAST_19_T1 = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ]), ..Types::NONE };
+    CAST_21_T1 = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I4, D::I8, D::I16, D::I32, D::I64, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ]), ..Types::NONE };
+    CAST_23_T1 = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I4, D::I8, D::I16, D::I32, D::I64, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F4E2M1]), ..Types::NONE };
+    CAST_24_T1 = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I4, D::I8, D::I16, D::I32, D::I64, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F8E8M0, D::F4E2M1]), ..Types::NONE };
+    CAST_25_T1 = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I2, D::I4, D::I8, D::I16, D::I32, D::I64, D::U2, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F8E8M0, D::F4E2M1]), ..Types::NONE };
+    CAST_28_T1 = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I2, D::I4, D::I8, D::I16, D::I32, D::I64, D::U2, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F8E8M0, D::F6E2M3, D::F6E3M2, D::F4E2M1]), ..Types::NONE };
+    CAUSAL_CONV_WITH_STATE_27_T = Types { tensor: DTypeSet::of(&[D::F16, D::BF16, D::F32]), ..Types::NONE };
+    CELU_12_T = Types { tensor: DTypeSet::of(&[D::F32]), ..Types::NONE };
+    CENTER_CROP_PAD_18_T = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::C64, D::C128]), ..Types::NONE };
+    COMPRESS_9_T = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64, D::C64, D::C128]), ..Types::NONE };
+    CONCAT_FROM_SEQUENCE_11_S = Types { sequence: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64, D::C64, D::C128]), ..Types::NONE };
+    CONSTANT_19_T = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::C64, D::C128]), ..Types::NONE };
+    CONSTANT_21_T = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I4, D::I8, D::I16, D::I32, D::I64, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::C64, D::C128]), ..Types::NONE };
+    CONSTANT_23_T = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I4, D::I8, D::I16, D::I32, D::I64, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F4E2M1, D::C64, D::C128]), ..Types::NONE };
+    CONSTANT_24_T = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I4, D::I8, D::I16, D::I32, D::I64, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F8E8M0, D::F4E2M1, D::C64, D::C128]), ..Types::NONE };
+    CONSTANT_25_T = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I2, D::I4, D::I8, D::I16, D::I32, D::I64, D::U2, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F8E8M0, D::F4E2M1, D::C64, D::C128]), ..Types::NONE };
+    CONSTANT_OF_SHAPE_20_T2 = Types { tensor: DTypeSet::of(&[D::Bool, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ]), ..Types::NONE };
+    CONSTANT_OF_SHAPE_21_T2 = Types { tensor: DTypeSet::of(&[D::Bool, D::I4, D::I8, D::I16, D::I32, D::I64, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ]), ..Types::NONE };
+    CONSTANT_OF_SHAPE_23_T2 = Types { tensor: DTypeSet::of(&[D::Bool, D::I4, D::I8, D::I16, D::I32, D::I64, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F4E2M1]), ..Types::NONE };
+    CONSTANT_OF_SHAPE_24_T2 = Types { tensor: DTypeSet::of(&[D::Bool, D::I4, D::I8, D::I16, D::I32, D::I64, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F8E8M0, D::F4E2M1]), ..Types::NONE };
+    CONSTANT_OF_SHAPE_25_T2 = Types { tensor: DTypeSet::of(&[D::Bool, D::I2, D::I4, D::I8, D::I16, D::I32, D::I64, D::U2, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F8E8M0, D::F4E2M1]), ..Types::NONE };
+    CONV_INTEGER_10_T1 = Types { tensor: DTypeSet::of(&[D::I8, D::U8]), ..Types::NONE };
+    CONV_INTEGER_10_T3 = Types { tensor: DTypeSet::of(&[D::I32]), ..Types::NONE };
+    CUM_SUM_11_T = Types { tensor: DTypeSet::of(&[D::I32, D::I64, D::U32, D::U64, D::F32, D::F64]), ..Types::NONE };
+    DEQUANTIZE_LINEAR_10_T = Types { tensor: DTypeSet::of(&[D::I8, D::I32, D::U8]), ..Types::NONE };
+    DEQUANTIZE_LINEAR_19_T1 = Types { tensor: DTypeSet::of(&[D::I8, D::I32, D::U8, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ]), ..Types::NONE };
+    DEQUANTIZE_LINEAR_21_T1 = Types { tensor: DTypeSet::of(&[D::I4, D::I8, D::I16, D::I32, D::U4, D::U8, D::U16, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ]), ..Types::NONE };
+    DEQUANTIZE_LINEAR_23_T1 = Types { tensor: DTypeSet::of(&[D::I4, D::I8, D::I16, D::I32, D::U4, D::U8, D::U16, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F4E2M1]), ..Types::NONE };
+    DEQUANTIZE_LINEAR_24_T2 = Types { tensor: DTypeSet::of(&[D::F16, D::BF16, D::F32, D::F8E8M0]), ..Types::NONE };
+    DEQUANTIZE_LINEAR_25_T1 = Types { tensor: DTypeSet::of(&[D::I2, D::I4, D::I8, D::I16, D::I32, D::U2, D::U4, D::U8, D::U16, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F4E2M1]), ..Types::NONE };
+    DEQUANTIZE_LINEAR_28_T1 = Types { tensor: DTypeSet::of(&[D::I2, D::I4, D::I8, D::I16, D::I32, D::U2, D::U4, D::U8, D::U16, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F6E2M3, D::F6E3M2, D::F4E2M1]), ..Types::NONE };
+    DROPOUT_22_T = Types { tensor: DTypeSet::of(&[D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ]), ..Types::NONE };
+    DYNAMIC_QUANTIZE_LINEAR_11_T2 = Types { tensor: DTypeSet::of(&[D::U8]), ..Types::NONE };
+    EQUAL_1_T = Types { tensor: DTypeSet::of(&[D::Bool, D::I32, D::I64]), ..Types::NONE };
+    IDENTITY_14_V = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::C64, D::C128]), sequence: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64, D::C64, D::C128]), ..Types::NONE };
+    IDENTITY_16_V = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::C64, D::C128]), sequence: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64, D::C64, D::C128]), optional: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64, D::C64, D::C128]), optional_sequence: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64, D::C64, D::C128]), ..Types::NONE };
+    IDENTITY_19_V = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::C64, D::C128]), sequence: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64, D::C64, D::C128]), optional: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64, D::C64, D::C128]), optional_sequence: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64, D::C64, D::C128]), ..Types::NONE };
+    IDENTITY_21_V = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I4, D::I8, D::I16, D::I32, D::I64, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::C64, D::C128]), sequence: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64, D::C64, D::C128]), optional: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64, D::C64, D::C128]), optional_sequence: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64, D::C64, D::C128]), ..Types::NONE };
+    IDENTITY_23_V = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I4, D::I8, D::I16, D::I32, D::I64, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F4E2M1, D::C64, D::C128]), sequence: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64, D::C64, D::C128]), optional: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64, D::C64, D::C128]), optional_sequence: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64, D::C64, D::C128]), ..Types::NONE };
+    IDENTITY_24_V = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I4, D::I8, D::I16, D::I32, D::I64, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F8E8M0, D::F4E2M1, D::C64, D::C128]), sequence: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64, D::C64, D::C128]), optional: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64, D::C64, D::C128]), optional_sequence: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64, D::C64, D::C128]), ..Types::NONE };
+    IDENTITY_25_V = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I2, D::I4, D::I8, D::I16, D::I32, D::I64, D::U2, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F8E8M0, D::F4E2M1, D::C64, D::C128]), sequence: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64, D::C64, D::C128]), optional: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64, D::C64, D::C128]), optional_sequence: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64, D::C64, D::C128]), ..Types::NONE };
+    IF_13_V = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64, D::C64, D::C128]), sequence: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64, D::C64, D::C128]), ..Types::NONE };
+    IF_16_V = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::C64, D::C128]), sequence: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::C64, D::C128]), optional: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::C64, D::C128]), optional_sequence: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::C64, D::C128]), ..Types::NONE };
+    IF_19_V = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::C64, D::C128]), sequence: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::C64, D::C128]), optional: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::C64, D::C128]), optional_sequence: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::C64, D::C128]), ..Types::NONE };
+    IF_21_V = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I4, D::I8, D::I16, D::I32, D::I64, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::C64, D::C128]), sequence: DTypeSet::of(&[D::Bool, D::String, D::I4, D::I8, D::I16, D::I32, D::I64, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::C64, D::C128]), optional: DTypeSet::of(&[D::Bool, D::String, D::I4, D::I8, D::I16, D::I32, D::I64, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::C64, D::C128]), optional_sequence: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::C64, D::C128]), ..Types::NONE };
+    IF_23_V = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I4, D::I8, D::I16, D::I32, D::I64, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F4E2M1, D::C64, D::C128]), sequence: DTypeSet::of(&[D::Bool, D::String, D::I4, D::I8, D::I16, D::I32, D::I64, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F4E2M1, D::C64, D::C128]), optional: DTypeSet::of(&[D::Bool, D::String, D::I4, D::I8, D::I16, D::I32, D::I64, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F4E2M1, D::C64, D::C128]), optional_sequence: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::C64, D::C128]), ..Types::NONE };
+    IF_24_V = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I4, D::I8, D::I16, D::I32, D::I64, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F8E8M0, D::F4E2M1, D::C64, D::C128]), sequence: DTypeSet::of(&[D::Bool, D::String, D::I4, D::I8, D::I16, D::I32, D::I64, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F8E8M0, D::F4E2M1, D::C64, D::C128]), optional: DTypeSet::of(&[D::Bool, D::String, D::I4, D::I8, D::I16, D::I32, D::I64, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F8E8M0, D::F4E2M1, D::C64, D::C128]), optional_sequence: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::C64, D::C128]), ..Types::NONE };
+    IF_25_V = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I2, D::I4, D::I8, D::I16, D::I32, D::I64, D::U2, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F8E8M0, D::F4E2M1, D::C64, D::C128]), sequence: DTypeSet::of(&[D::Bool, D::String, D::I2, D::I4, D::I8, D::I16, D::I32, D::I64, D::U2, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F8E8M0, D::F4E2M1, D::C64, D::C128]), optional: DTypeSet::of(&[D::Bool, D::String, D::I2, D::I4, D::I8, D::I16, D::I32, D::I64, D::U2, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F8E8M0, D::F4E2M1, D::C64, D::C128]), optional_sequence: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::C64, D::C128]), ..Types::NONE };
+    IS_INF_10_T1 = Types { tensor: DTypeSet::of(&[D::F32, D::F64]), ..Types::NONE };
+    LAYER_NORMALIZATION_17_U = Types { tensor: DTypeSet::of(&[D::BF16, D::F32]), ..Types::NONE };
+    MAX_POOL_12_T = Types { tensor: DTypeSet::of(&[D::I8, D::U8, D::F16, D::F32, D::F64]), ..Types::NONE };
+    MAX_POOL_22_T = Types { tensor: DTypeSet::of(&[D::I8, D::U8, D::F16, D::BF16, D::F32, D::F64]), ..Types::NONE };
+    NEG_6_T = Types { tensor: DTypeSet::of(&[D::I8, D::I16, D::I32, D::I64, D::F16, D::F32, D::F64]), ..Types::NONE };
+    NEG_13_T = Types { tensor: DTypeSet::of(&[D::I8, D::I16, D::I32, D::I64, D::F16, D::BF16, D::F32, D::F64]), ..Types::NONE };
+    OPTIONAL_15_O = Types { optional: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64, D::C64, D::C128]), optional_sequence: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64, D::C64, D::C128]), ..Types::NONE };
+    OPTIONAL_28_V = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I2, D::I4, D::I8, D::I16, D::I32, D::I64, D::U2, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F8E8M0, D::F6E2M3, D::F6E3M2, D::F4E2M1, D::C64, D::C128]), sequence: DTypeSet::of(&[D::Bool, D::String, D::I2, D::I4, D::I8, D::I16, D::I32, D::I64, D::U2, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F8E8M0, D::F6E2M3, D::F6E3M2, D::F4E2M1, D::C64, D::C128]), ..Types::NONE };
+    OPTIONAL_28_O = Types { optional: DTypeSet::of(&[D::Bool, D::String, D::I2, D::I4, D::I8, D::I16, D::I32, D::I64, D::U2, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F8E8M0, D::F6E2M3, D::F6E3M2, D::F4E2M1, D::C64, D::C128]), optional_sequence: DTypeSet::of(&[D::Bool, D::String, D::I2, D::I4, D::I8, D::I16, D::I32, D::I64, D::U2, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F8E8M0, D::F6E2M3, D::F6E3M2, D::F4E2M1, D::C64, D::C128]), ..Types::NONE };
+    OPTIONAL_GET_ELEMENT_18_O = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64, D::C64, D::C128]), sequence: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64, D::C64, D::C128]), optional: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64, D::C64, D::C128]), optional_sequence: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::F32, D::F64, D::C64, D::C128]), ..Types::NONE };
+    OPTIONAL_GET_ELEMENT_28_O = Types { tensor: DTypeSet::of(&[D::Bool, D::String, D::I2, D::I4, D::I8, D::I16, D::I32, D::I64, D::U2, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F8E8M0, D::F6E2M3, D::F6E3M2, D::F4E2M1, D::C64, D::C128]), sequence: DTypeSet::of(&[D::Bool, D::String, D::I2, D::I4, D::I8, D::I16, D::I32, D::I64, D::U2, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F8E8M0, D::F6E2M3, D::F6E3M2, D::F4E2M1, D::C64, D::C128]), optional: DTypeSet::of(&[D::Bool, D::String, D::I2, D::I4, D::I8, D::I16, D::I32, D::I64, D::U2, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F8E8M0, D::F6E2M3, D::F6E3M2, D::F4E2M1, D::C64, D::C128]), optional_sequence: DTypeSet::of(&[D::Bool, D::String, D::I2, D::I4, D::I8, D::I16, D::I32, D::I64, D::U2, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F8E8M0, D::F6E2M3, D::F6E3M2, D::F4E2M1, D::C64, D::C128]), ..Types::NONE };
+    POW_12_T = Types { tensor: DTypeSet::of(&[D::I32, D::I64, D::F16, D::F32, D::F64]), ..Types::NONE };
+    POW_13_T = Types { tensor: DTypeSet::of(&[D::I32, D::I64, D::F16, D::BF16, D::F32, D::F64]), ..Types::NONE };
+    Q_LINEAR_MAT_MUL_21_T1 = Types { tensor: DTypeSet::of(&[D::I8, D::U8, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ]), ..Types::NONE };
+    QUANTIZE_LINEAR_10_T1 = Types { tensor: DTypeSet::of(&[D::I32, D::F32]), ..Types::NONE };
+    QUANTIZE_LINEAR_19_T1 = Types { tensor: DTypeSet::of(&[D::I32, D::F16, D::BF16, D::F32]), ..Types::NONE };
+    QUANTIZE_LINEAR_21_T2 = Types { tensor: DTypeSet::of(&[D::I4, D::I8, D::I16, D::U4, D::U8, D::U16, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ]), ..Types::NONE };
+    QUANTIZE_LINEAR_23_T3 = Types { tensor: DTypeSet::of(&[D::I4, D::I8, D::I16, D::U4, D::U8, D::U16, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F4E2M1]), ..Types::NONE };
+    QUANTIZE_LINEAR_24_T2 = Types { tensor: DTypeSet::of(&[D::I32, D::F16, D::BF16, D::F32, D::F8E8M0]), ..Types::NONE };
+    QUANTIZE_LINEAR_25_T3 = Types { tensor: DTypeSet::of(&[D::I2, D::I4, D::I8, D::I16, D::U2, D::U4, D::U8, D::U16, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F4E2M1]), ..Types::NONE };
+    QUANTIZE_LINEAR_28_T3 = Types { tensor: DTypeSet::of(&[D::I2, D::I4, D::I8, D::I16, D::U2, D::U4, D::U8, D::U16, D::F8E4M3FN, D::F8E4M3FNUZ, D::F8E5M2, D::F8E5M2FNUZ, D::F6E2M3, D::F6E3M2, D::F4E2M1]), ..Types::NONE };
+    RANGE_11_T = Types { tensor: DTypeSet::of(&[D::I16, D::I32, D::I64, D::F32, D::F64]), ..Types::NONE };
+    RANGE_27_T = Types { tensor: DTypeSet::of(&[D::I16, D::I32, D::I64, D::F16, D::BF16, D::F32, D::F64]), ..Types::NONE };
+    REDUCE_MAX_12_T = Types { tensor: DTypeSet::of(&[D::I8, D::I32, D::I64, D::U8, D::U32, D::U64, D::F16, D::F32, D::F64]), ..Types::NONE };
+    REDUCE_MAX_13_T = Types { tensor: DTypeSet::of(&[D::I8, D::I32, D::I64, D::U8, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64]), ..Types::NONE };
+    REDUCE_MAX_20_T = Types { tensor: DTypeSet::of(&[D::Bool, D::I8, D::I32, D::I64, D::U8, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64]), ..Types::NONE };
+    REGEX_FULL_MATCH_20_T1 = Types { tensor: DTypeSet::of(&[D::String]), ..Types::NONE };
+    SPLIT_TO_SEQUENCE_24_S = Types { sequence: DTypeSet::of(&[D::Bool, D::String, D::I8, D::I16, D::I32, D::I64, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::C64, D::C128]), ..Types::NONE };
+    TF_IDF_VECTORIZER_9_T = Types { tensor: DTypeSet::of(&[D::String, D::I32, D::I64]), ..Types::NONE };
+    UPSAMPLE_1_T = Types { tensor: DTypeSet::of(&[D::Bool, D::I32, D::I64, D::F16, D::F32, D::F64]), ..Types::NONE };
+    ML_ARRAY_FEATURE_EXTRACTOR_1_T = Types { tensor: DTypeSet::of(&[D::String, D::I32, D::I64, D::F32, D::F64]), ..Types::NONE };
+    ML_BINARIZER_1_T = Types { tensor: DTypeSet::of(&[D::I32, D::I64, D::F32, D::F64]), ..Types::NONE };
+    ML_CAST_MAP_1_T1 = Types { other: true, ..Types::NONE };
+    ML_CAST_MAP_1_T2 = Types { tensor: DTypeSet::of(&[D::String, D::I64, D::F32]), ..Types::NONE };
+    ML_CATEGORY_MAPPER_1_T1 = Types { tensor: DTypeSet::of(&[D::String, D::I64]), ..Types::NONE };
+    ML_DICT_VECTORIZER_1_T1 = Types { other: true, ..Types::NONE };
+    ML_DICT_VECTORIZER_1_T2 = Types { tensor: DTypeSet::of(&[D::String, D::I64, D::F32, D::F64]), ..Types::NONE };
+    ML_LABEL_ENCODER_4_T1 = Types { tensor: DTypeSet::of(&[D::String, D::I16, D::I32, D::I64, D::F32, D::F64]), ..Types::NONE };
+    ML_ZIP_MAP_1_T = Types { other: true, ..Types::NONE };
+}
 
 /// Sorted by domain, name and version.
 #[rustfmt::skip]

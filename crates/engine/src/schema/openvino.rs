@@ -6,38 +6,24 @@ use gradus_core::DType as D;
 
 use super::{ANY, Arity, Param, Signature, Sort, Types, attribute as a, param as p};
 
-#[rustfmt::skip]
-const ABS_1_NODE: Types = Types::tensors(&[D::I4, D::I8, D::I16, D::I32, D::I64, D::U2, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E5M2, D::F8E8M0, D::F4E2M1]);
-#[rustfmt::skip]
-const BATCH_NORM_INFERENCE_1_DATA: Types = Types::tensors(&[D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E5M2, D::F8E8M0, D::F4E2M1]);
-#[rustfmt::skip]
-const BATCH_TO_SPACE_2_BLOCK_SHAPE: Types = Types::tensors(&[D::String, D::I4, D::I8, D::I16, D::I32, D::I64, D::U2, D::U4, D::U8, D::U16, D::U32, D::U64]);
-#[rustfmt::skip]
-const BINARY_CONVOLUTION_1_DATA: Types = Types::tensors(&[D::String, D::I4, D::I8, D::I16, D::I32, D::I64, D::U2, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E5M2, D::F8E8M0, D::F4E2M1]);
-#[rustfmt::skip]
-const BITWISE_AND_13_LEFT_NODE: Types = Types::tensors(&[D::Bool, D::String, D::I4, D::I8, D::I16, D::I32, D::I64, D::U2, D::U4, D::U8, D::U16, D::U32, D::U64]);
-#[rustfmt::skip]
-const COL2IM_15_OUTPUT_SIZE: Types = Types::tensors(&[D::I32, D::I64]);
-#[rustfmt::skip]
-const CONVERT_PROMOTE_TYPES_14_RIGHT_NODE: Types = Types::tensors(&[D::Bool, D::I4, D::I8, D::I16, D::I32, D::I64, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E5M2]);
-#[rustfmt::skip]
-const DFT_7_DATA: Types = Types::tensors(&[D::F16, D::BF16, D::F32]);
-#[rustfmt::skip]
-const I420TO_BGR_8_ARG: Types = Types::tensors(&[D::U8, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E5M2, D::F8E8M0, D::F4E2M1]);
-#[rustfmt::skip]
-const INTERPOLATE_11_IMAGE: Types = Types::tensors(&[D::I8, D::I32, D::I64, D::U8, D::F16, D::BF16, D::F32, D::F64]);
-#[rustfmt::skip]
-const INTERPOLATE_11_SCALES_OR_SIZES: Types = Types::tensors(&[D::I32, D::I64, D::U32, D::U64]);
-#[rustfmt::skip]
-const LSTMCELL_1_X: Types = Types::tensors(&[D::Bool, D::I4, D::I8, D::I16, D::I32, D::I64, D::U2, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E5M2, D::F4E2M1]);
-#[rustfmt::skip]
-const LOGICAL_AND_1_LEFT_NODE: Types = Types::tensors(&[D::Bool]);
-#[rustfmt::skip]
-const RANGE_1_START: Types = Types::tensors(&[D::String, D::I8, D::I16, D::I32, D::I64, D::U2, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E5M2, D::F8E8M0, D::F4E2M1]);
-#[rustfmt::skip]
-const STRING_TENSOR_PACK_15_SYMBOLS: Types = Types::tensors(&[D::U8]);
-#[rustfmt::skip]
-const TOP_K_1_K: Types = Types::tensors(&[D::I8, D::I32, D::I64]);
+types! {
+    ABS_1_NODE = Types::tensors(&[D::I4, D::I8, D::I16, D::I32, D::I64, D::U2, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E5M2, D::F8E8M0, D::F4E2M1]);
+    BATCH_NORM_INFERENCE_1_DATA = Types::tensors(&[D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E5M2, D::F8E8M0, D::F4E2M1]);
+    BATCH_TO_SPACE_2_BLOCK_SHAPE = Types::tensors(&[D::String, D::I4, D::I8, D::I16, D::I32, D::I64, D::U2, D::U4, D::U8, D::U16, D::U32, D::U64]);
+    BINARY_CONVOLUTION_1_DATA = Types::tensors(&[D::String, D::I4, D::I8, D::I16, D::I32, D::I64, D::U2, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E5M2, D::F8E8M0, D::F4E2M1]);
+    BITWISE_AND_13_LEFT_NODE = Types::tensors(&[D::Bool, D::String, D::I4, D::I8, D::I16, D::I32, D::I64, D::U2, D::U4, D::U8, D::U16, D::U32, D::U64]);
+    COL2IM_15_OUTPUT_SIZE = Types::tensors(&[D::I32, D::I64]);
+    CONVERT_PROMOTE_TYPES_14_RIGHT_NODE = Types::tensors(&[D::Bool, D::I4, D::I8, D::I16, D::I32, D::I64, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E5M2]);
+    DFT_7_DATA = Types::tensors(&[D::F16, D::BF16, D::F32]);
+    I420TO_BGR_8_ARG = Types::tensors(&[D::U8, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E5M2, D::F8E8M0, D::F4E2M1]);
+    INTERPOLATE_11_IMAGE = Types::tensors(&[D::I8, D::I32, D::I64, D::U8, D::F16, D::BF16, D::F32, D::F64]);
+    INTERPOLATE_11_SCALES_OR_SIZES = Types::tensors(&[D::I32, D::I64, D::U32, D::U64]);
+    LSTMCELL_1_X = Types::tensors(&[D::Bool, D::I4, D::I8, D::I16, D::I32, D::I64, D::U2, D::U4, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E5M2, D::F4E2M1]);
+    LOGICAL_AND_1_LEFT_NODE = Types::tensors(&[D::Bool]);
+    RANGE_1_START = Types::tensors(&[D::String, D::I8, D::I16, D::I32, D::I64, D::U2, D::U8, D::U16, D::U32, D::U64, D::F16, D::BF16, D::F32, D::F64, D::F8E4M3FN, D::F8E5M2, D::F8E8M0, D::F4E2M1]);
+    STRING_TENSOR_PACK_15_SYMBOLS = Types::tensors(&[D::U8]);
+    TOP_K_1_K = Types::tensors(&[D::I8, D::I32, D::I64]);
+}
 
 const OUTPUTS: Param = p("output", "", ANY, Arity::Many { alike: false, least: 0 });
 

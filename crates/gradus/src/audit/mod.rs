@@ -151,25 +151,10 @@ pub enum AuditStatus {
     Refused,
 }
 
-impl AuditStatus {
-    /// The name: `holds`, `differs`, `inherent`, `unsteady`, `not applicable`, `refused`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            AuditStatus::Holds => "holds",
-            AuditStatus::Differs => "differs",
-            AuditStatus::Inherent => "inherent",
-            AuditStatus::Unsteady => "unsteady",
-            AuditStatus::NotApplicable => "not applicable",
-            AuditStatus::Refused => "refused",
-        }
-    }
-}
-
-impl fmt::Display for AuditStatus {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
+gradus_core::names!(AuditStatus {
+    Holds = "holds", Differs = "differs", Inherent = "inherent", Unsteady = "unsteady",
+    NotApplicable = "not applicable", Refused = "refused",
+});
 
 /// An invariance and the pairs of runs that were compared for it.
 #[derive(Clone, Debug)]

@@ -11,14 +11,14 @@ use super::subject::{Base, Subject, value};
 use crate::check::NamedValues;
 
 /// The input that says which elements of a sequence are padding.
-struct Mask<'a> {
+struct MaskInput<'a> {
     input: &'a str,
     /// The dimension that counts the elements.
     sequence: String,
 }
 
-impl<'a> Mask<'a> {
-    fn of(subject: &'a Subject<'_>) -> Result<Mask<'a>> {
+impl<'a> MaskInput<'a> {
+    fn of(subject: &'a Subject<'_>) -> Result<MaskInput<'a>> {
         let wanted = subject.options.mask.as_deref();
         let is_mask = |(_, name): &(ValueId, &str)| match wanted {
             Some(wanted) => *name == wanted,
@@ -35,7 +35,7 @@ impl<'a> Mask<'a> {
         let sequence = last.filter(is_batch).map(str::to_owned).ok_or_else(|| {
             inapplicable(format!("the last size of the mask \"{input}\" is no open dimension of its own"))
         })?;
-        Ok(Mask { input, sequence })
+        Ok(MaskInput { input, sequence })
     }
 }
 
@@ -79,7 +79,7 @@ fn picks(indices: Range<usize>) -> Vec<(usize, usize)> {
 
 /// Pairs of a sequence without padding, and with some that the mask leaves out.
 pub(super) fn padding(subject: &Subject<'_>, base: &Base, rows: usize) -> Result<Vec<Pair>> {
-    let Mask { input, sequence } = Mask::of(subject)?;
+    let MaskInput { input, sequence } = MaskInput::of(subject)?;
     let base = of_rows(subject, base, rows)?;
     let total = size(&base, &sequence);
     let mut lengths = vec![total.saturating_sub(1), total / 2, 1];

@@ -32,7 +32,7 @@ const TEXTS: [&str; 4] = ["", "a", "é", "name"];
 
 /// The shapes that inputs of a node have to each other.
 #[derive(Clone, Copy, Debug)]
-enum Relation {
+enum DrawnRelation {
     /// All alike.
     Alike,
     /// Some axes have size 1 or are missing.
@@ -51,7 +51,7 @@ enum Relation {
 pub(super) struct CaseDraw<'a> {
     row: &'a Row,
     signature: &'a Signature,
-    relation: Relation,
+    relation: DrawnRelation,
     /// The sizes of the first input.
     base: Vec<usize>,
     /// The number of channels that windows give, or of columns of the second matrix.
@@ -70,7 +70,7 @@ impl<'a> CaseDraw<'a> {
         random: &mut fastrand::Rng,
         (row, signature): (&'a Row, &'a Signature),
     ) -> CaseDraw<'a> {
-        use Relation::{Alike, Broadcast, Matrices, Mixed, Vectors, Windows};
+        use DrawnRelation::{Alike, Broadcast, Matrices, Mixed, Vectors, Windows};
         let relation = match [Alike, Alike, Broadcast, Matrices, Windows, Vectors, Mixed][random.usize(..7)] {
             // Windows need axes besides those of the batch and the channels.
             _ if signature.has_attribute("kernel_shape") => Windows,
@@ -93,26 +93,26 @@ impl<'a> CaseDraw<'a> {
         let rank = self.base.len();
         match self.relation {
             _ if input == 0 => base(),
-            Relation::Broadcast => broadcast(random, &self.base),
-            Relation::Matrices if input == 1 && rank > 1 => {
+            DrawnRelation::Broadcast => broadcast(random, &self.base),
+            DrawnRelation::Matrices if input == 1 && rank > 1 => {
                 let mut sizes = base();
                 (sizes[rank - 2], sizes[rank - 1]) = (self.base[rank - 1], self.width);
                 let from = if random.bool() { 0 } else { random.usize(..rank - 1) };
                 sizes.split_off(from)
             }
-            Relation::Matrices if rank > 1 => {
+            DrawnRelation::Matrices if rank > 1 => {
                 let mut sizes = base();
                 sizes[rank - 1] = self.width;
                 broadcast(random, &sizes)
             }
-            Relation::Windows if input == 1 && random.usize(..4) > 0 => {
+            DrawnRelation::Windows if input == 1 && random.usize(..4) > 0 => {
                 let kernels = (2..rank).map(|_| random.usize(1..4));
                 [self.width, self.base[1]].into_iter().chain(kernels).collect()
             }
-            Relation::Windows => vec![if random.bool() { self.width } else { self.base[1] }],
-            Relation::Vectors => vec![self.vector],
-            Relation::Alike | Relation::Matrices => base(),
-            Relation::Mixed => match random.usize(..4) {
+            DrawnRelation::Windows => vec![if random.bool() { self.width } else { self.base[1] }],
+            DrawnRelation::Vectors => vec![self.vector],
+            DrawnRelation::Alike | DrawnRelation::Matrices => base(),
+            DrawnRelation::Mixed => match random.usize(..4) {
                 0 => Vec::new(),
                 1 => vec![random.usize(..4)],
                 2 => base(),
@@ -187,7 +187,7 @@ impl<'a> CaseDraw<'a> {
         let texts = match self.row.words.iter().find(of_name) {
             Some(words) => words.texts,
             None if name == "equation" => {
-                let are_alike = matches!(self.relation, Relation::Alike);
+                let are_alike = matches!(self.relation, DrawnRelation::Alike);
                 &EQUATIONS[..EQUATIONS.len() - usize::from(!are_alike)]
             }
             None => &TEXTS[..],

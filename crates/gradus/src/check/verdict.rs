@@ -1,7 +1,5 @@
 //! Verdicts about differences of nodes: rounding, or more than arithmetic allows.
 
-use std::fmt;
-
 use gradus_core::convert::{Rules, cast, code, u64_of};
 use gradus_core::{DType, Number, Tensor, Value, display};
 
@@ -22,23 +20,7 @@ pub enum NodeLabel {
     Beyond,
 }
 
-impl NodeLabel {
-    /// The name: `exact`, `rounding`, `unbounded`, `beyond`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            NodeLabel::Exact => "exact",
-            NodeLabel::Rounding => "rounding",
-            NodeLabel::Unbounded => "unbounded",
-            NodeLabel::Beyond => "beyond",
-        }
-    }
-}
-
-impl fmt::Display for NodeLabel {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
+gradus_core::names!(NodeLabel { Exact = "exact", Rounding = "rounding", Unbounded = "unbounded", Beyond = "beyond" });
 
 /// A known cause of errors, by the pattern of the elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -58,25 +40,10 @@ pub enum ErrorPattern {
     Float16,
 }
 
-impl ErrorPattern {
-    /// The name: `other type`, `not finite`, `flushed subnormals`, `bfloat16`, `tf32`, `float16`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            ErrorPattern::OtherType => "other type",
-            ErrorPattern::NotFinite => "not finite",
-            ErrorPattern::FlushedSubnormals => "flushed subnormals",
-            ErrorPattern::Bfloat16 => "bfloat16",
-            ErrorPattern::Tf32 => "tf32",
-            ErrorPattern::Float16 => "float16",
-        }
-    }
-}
-
-impl fmt::Display for ErrorPattern {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
+gradus_core::names!(ErrorPattern {
+    OtherType = "other type", NotFinite = "not finite", FlushedSubnormals = "flushed subnormals",
+    Bfloat16 = "bfloat16", Tf32 = "tf32", Float16 = "float16",
+});
 
 /// The element whose error is the largest part of what is allowed.
 #[derive(Clone, Debug, PartialEq)]

@@ -40,7 +40,7 @@ fn refused(condition: &str, place: &str) -> Error {
 }
 
 /// Numbers of symbols.
-struct Bound<'c> {
+struct SizeBound<'c> {
     contract: &'c Contract,
     of: HashMap<&'c str, i64>,
 }
@@ -90,12 +90,12 @@ impl Contract {
 
     /// The numbers of all symbols: the first axis that is a symbol alone gives it its number, and
     /// all others must have theirs.
-    fn bind(&self, inputs: &[(&str, &[i64])], numbers: &[(&str, i64)]) -> Result<Bound<'_>> {
+    fn bind(&self, inputs: &[(&str, &[i64])], numbers: &[(&str, i64)]) -> Result<SizeBound<'_>> {
         let names = || self.inputs.iter().map(|input| &*input.name);
         if let Some((name, _)) = inputs.iter().find(|(name, _)| names().all(|known| known != *name)) {
             return Err(Error::unknown("input with axes", name, names()));
         }
-        let mut bound = Bound { contract: self, of: HashMap::new() };
+        let mut bound = SizeBound { contract: self, of: HashMap::new() };
         for &(name, number) in numbers {
             let elements = self.elements.iter().map(|element| &*element.symbol);
             let known = || self.parameters().map(|(symbol, _)| symbol).chain(elements.clone());
@@ -132,7 +132,7 @@ impl Contract {
     }
 }
 
-impl Bound<'_> {
+impl SizeBound<'_> {
     fn value(&self, dim: Dim) -> Option<i64> {
         self.contract.symbols.evaluate(dim, &|name| self.of.get(name).copied())
     }

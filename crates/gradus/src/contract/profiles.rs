@@ -2,7 +2,6 @@
 //! smallest ones, those between, and the largest ones, each of which meets all conditions.
 
 use std::fmt::Write as _;
-use std::str::FromStr;
 
 use gradus_core::graph::{Standard, Type};
 use gradus_core::text::name_in_message;
@@ -42,19 +41,7 @@ pub enum Deployment {
     OnnxRuntime,
 }
 
-impl FromStr for Deployment {
-    type Err = Error;
-
-    /// The program of a name: `trtexec`, `triton` or `ort`.
-    fn from_str(name: &str) -> Result<Deployment> {
-        match name {
-            "trtexec" => Ok(Deployment::Trtexec),
-            "triton" => Ok(Deployment::Triton),
-            "ort" => Ok(Deployment::OnnxRuntime),
-            _ => Err(Error::unknown("program", name, ["trtexec", "triton", "ort"])),
-        }
-    }
-}
+gradus_core::names!(Deployment, "program" { Trtexec = "trtexec", Triton = "triton", OnnxRuntime = "ort" });
 
 impl Contract {
     /// The shapes of each input that has an axis, at sizes within bounds that meet all conditions:

@@ -36,7 +36,7 @@ pub(crate) fn expanded(
     take_names(&model.graph, &mut names);
     let mut expansion = Expansion { functions, limits, names, depth: 0, values: 0 };
     let keys: BodyKeys = model.graph.values().iter().map(|info| info.name.clone()).collect();
-    let scope = Scope { graph: &model.graph, keys: &keys, call: None };
+    let scope = CallScope { graph: &model.graph, keys: &keys, call: None };
     let graph = expansion.graph(&scope, Builder::new(model.graph.name()))?;
     let mut expanded = model.with_graph(graph);
     expanded.functions.retain(|function| !inlined(&function.id));
@@ -53,14 +53,14 @@ type BodyKeys = Vec<Arc<str>>;
 
 /// A graph whose nodes are written.
 #[derive(Clone, Copy)]
-struct Scope<'a> {
+struct CallScope<'a> {
     graph: &'a Graph,
     keys: &'a [Arc<str>],
     /// The call that the graph belongs to, unless that is the model.
     call: Option<&'a Call>,
 }
 
-impl Scope<'_> {
+impl CallScope<'_> {
     fn key(&self, id: graph::ValueId) -> &Arc<str> {
         &self.keys[id.index()]
     }
@@ -91,7 +91,7 @@ struct Expansion<'m> {
 }
 
 impl<'m> Expansion<'m> {
-    fn graph(&mut self, scope: &Scope<'_>, mut builder: Builder) -> Result<Graph> {
+    fn graph(&mut self, scope: &CallScope<'_>, mut builder: Builder) -> Result<Graph> {
         for &input in scope.graph.inputs() {
             builder.define(scope.key(input), Origin::Input)?;
         }
@@ -110,7 +110,7 @@ impl<'m> Expansion<'m> {
         builder.finish()
     }
 
-    fn nodes(&mut self, scope: &Scope<'_>, builder: &mut Builder) -> Result<()> {
+    fn nodes(&mut self, scope: &CallScope<'_>, builder: &mut Builder) -> Result<()> {
         for (id, constant) in scope.graph.constants() {
             builder.constant(scope.key(*id), constant.clone())?;
         }
@@ -129,7 +129,7 @@ impl<'m> Expansion<'m> {
         Ok(())
     }
 
-    fn node(&mut self, scope: &Scope<'_>, builder: &mut Builder, node: &Node) -> Result<()> {
+    fn node(&mut self, scope: &CallScope<'_>, builder: &mut Builder, node: &Node) -> Result<()> {
         let name =
             if node.name.is_empty() && scope.call.is_some() { &node.operator.name } else { &*node.name };
         let mut input = |id: graph::ValueId| {
@@ -152,7 +152,7 @@ impl<'m> Expansion<'m> {
     }
 
     /// The attributes of a node, with the arguments of the call in place of parameters.
-    fn attributes(&mut self, scope: &Scope<'_>, node: &Node) -> Result<Vec<Attribute>> {
+    fn attributes(&mut self, scope: &CallScope<'_>, node: &Node) -> Result<Vec<Attribute>> {
         let mut attributes = Vec::with_capacity(node.attributes.len());
         for Attribute { name, content } in &node.attributes {
             let content = match content {
@@ -169,7 +169,7 @@ impl<'m> Expansion<'m> {
     }
 
     /// An attribute whose graphs are expanded.
-    fn content(&mut self, scope: &Scope<'_>, content: &Content) -> Result<Content> {
+    fn content(&mut self, scope: &CallScope<'_>, content: &Content) -> Result<Content> {
         Ok(match content {
             Content::Graph(inner) => Content::Graph(self.subgraph(scope, inner)?),
             Content::Graphs(all) => {
@@ -179,7 +179,7 @@ impl<'m> Expansion<'m> {
         })
     }
 
-    fn subgraph(&mut self, scope: &Scope<'_>, inner: &Graph) -> Result<Arc<Graph>> {
+    fn subgraph(&mut self, scope: &CallScope<'_>, inner: &Graph) -> Result<Arc<Graph>> {
         let mut keys: BodyKeys = Vec::with_capacity(inner.values().len());
         for id in inner.ids() {
             let info = inner.value(id);
@@ -195,14 +195,14 @@ impl<'m> Expansion<'m> {
                 info.name.clone()
             });
         }
-        let inner = Scope { graph: inner, keys: &keys, call: scope.call };
+        let inner = CallScope { graph: inner, keys: &keys, call: scope.call };
         Ok(Arc::new(self.graph(&inner, Builder::nested(inner.graph.name()))?))
     }
 
     /// Writes the nodes of a function's body in place of a call.
     fn call(
         &mut self,
-        scope: &Scope<'_>,
+        scope: &CallScope<'_>,
         builder: &mut Builder,
         node: &Node,
         function: &'m Function,
@@ -249,7 +249,7 @@ impl<'m> Expansion<'m> {
             key.unwrap_or_else(|| names.fresh(&format!("{}/{}", call.name, info.name)))
         };
         let keys: BodyKeys = keys.into_iter().zip(body.values()).map(named).collect();
-        let inner = Scope { graph: body, keys: &keys, call: Some(&call) };
+        let inner = CallScope { graph: body, keys: &keys, call: Some(&call) };
         self.depth += 1;
         self.nodes(&inner, builder)?;
         self.depth -= 1;

@@ -3,13 +3,12 @@
 use std::collections::HashSet;
 
 use gradus_core::graph::edit::{Kept, Step};
-use gradus_core::graph::{Function, Node, OperatorId, Origin, Type};
+use gradus_core::graph::{Function, Needed, Node, OperatorId, Origin, Type};
 
 use super::apply::{counted, part, quoted};
 use super::{Arc, Editor, Error, Graph, GraphEdit, Kind, Result, ValueId};
 use crate::declare::{Telling, merged};
 use crate::encode::container;
-use crate::needed::Needed;
 use gradus_engine::infer::{InferOptions, Inference};
 
 impl Editor {

@@ -76,7 +76,7 @@ impl Shortening<'_> {
         let program = model.compile(&[], &RunOptions::default())?;
         let losses = vec![Loss::default(); graph.nodes().len()];
         let measured =
-            Rc::new(RefCell::new(Measured { exact: HashMap::new(), losses, largest: self.largest() }));
+            Rc::new(RefCell::new(MeasuredTensor { exact: HashMap::new(), losses, largest: self.largest() }));
         for (inputs, exact) in &self.runs {
             for id in graph.ids() {
                 let name = &graph.value(id).name;
@@ -198,7 +198,7 @@ impl Shortening<'_> {
 
 /// The differences of what the nodes of a short model compute of exact inputs.
 #[derive(Debug, Default)]
-struct Measured {
+struct MeasuredTensor {
     /// By slot: the node of the model, and the value that it computes.
     exact: HashMap<usize, (usize, Value)>,
     losses: Vec<Loss>,
@@ -206,7 +206,7 @@ struct Measured {
     largest: f64,
 }
 
-impl Replaces for Measured {
+impl Replaces for MeasuredTensor {
     fn replace(&mut self, done: &NodeDone<'_>, computed: Vec<Option<Value>>) -> Result<Vec<Option<Value>>> {
         let of_slot = |(slot, value): (&Option<usize>, Option<Value>)| match (slot, value) {
             (Some(slot), Some(value)) => Some(self.exact_of(*slot, value)),
@@ -216,7 +216,7 @@ impl Replaces for Measured {
     }
 }
 
-impl Measured {
+impl MeasuredTensor {
     /// Measures a value that a node computed, and returns the exact one in its place.
     fn exact_of(&mut self, slot: usize, computed: Value) -> Value {
         let (Some((node, Value::Tensor(exact))), Value::Tensor(result)) = (self.exact.get(&slot), &computed)

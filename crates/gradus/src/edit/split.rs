@@ -2,12 +2,11 @@
 
 use std::collections::HashSet;
 
-use gradus_core::graph::Origin;
+use gradus_core::graph::{Needed, Origin};
 
 use super::apply::{counted, quoted};
 use super::join::JoinOptions;
 use super::{Edited, Editor, Error, Graph, Kind, Model, Result, ValueId};
-use crate::needed::Needed;
 
 /// The parts of a model that was split.
 #[derive(Clone, Debug)]

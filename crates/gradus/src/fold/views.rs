@@ -183,7 +183,7 @@ fn of_axis(view: &NodeView<'_, '_>) -> Option<(&'static Row, i64)> {
 }
 
 /// Operators of elements between views.
-struct Region {
+struct ViewRegion {
     /// The inputs that read a view of the shape around, and what they read in its place.
     entries: Vec<(usize, usize, Source)>,
     /// The views that return to the shape around, and their inputs.
@@ -243,7 +243,12 @@ fn held(scope: &FoldState<'_>) -> HashSet<ValueId> {
 }
 
 /// The region after a view. Other readers of the view do not matter: the view is kept for them.
-fn region(scope: &FoldState<'_>, readers: &Readers, held: &HashSet<ValueId>, index: usize) -> Option<Region> {
+fn region(
+    scope: &FoldState<'_>,
+    readers: &Readers,
+    held: &HashSet<ValueId>,
+    index: usize,
+) -> Option<ViewRegion> {
     let first = NodeView::new(scope, index);
     let start = first.output()?;
     let turn = Turn::of(&first).filter(|turn| scope.rules.has(turn.pass()))?;
@@ -338,7 +343,7 @@ fn region(scope: &FoldState<'_>, readers: &Readers, held: &HashSet<ValueId>, ind
     };
     let values = values.iter().skip(1).map(dims).collect::<Option<_>>()?;
     let ending = if is_view { "reshaped" } else { "transposed" };
-    Some(Region { entries, exits, moved, values, ending })
+    Some(ViewRegion { entries, exits, moved, values, ending })
 }
 
 /// Returns true if a node computes each element of its output from those at its place. `functions`
@@ -361,8 +366,8 @@ fn fits(operand: &Dims, around: &Dims, within: &Dims, in_order: bool) -> bool {
     others.iter().all(|&size| size == Dim::ONE) && is_last(around) && is_last(within)
 }
 
-fn apply(scope: &mut FoldState<'_>, folder: &mut GraphFolder<'_>, readers: &mut Readers, region: Region) {
-    let Region { entries, exits, moved, values, ending } = region;
+fn apply(scope: &mut FoldState<'_>, folder: &mut GraphFolder<'_>, readers: &mut Readers, region: ViewRegion) {
+    let ViewRegion { entries, exits, moved, values, ending } = region;
     for (node, replacement) in moved {
         scope.set_replacement(node, replacement);
     }

@@ -13,9 +13,6 @@ mod runtimes;
 mod sizes;
 mod subject;
 
-use std::fmt;
-use std::str::FromStr;
-
 use gradus_core::error::Position;
 use gradus_core::{Error, Kind, Limits, Result};
 use gradus_engine::infer::Sizes;
@@ -37,34 +34,7 @@ pub enum Severity {
     Error,
 }
 
-impl Severity {
-    /// All, the least first.
-    pub const ALL: [Severity; 3] = [Severity::Note, Severity::Warning, Severity::Error];
-
-    /// The name: `note`, `warning`, `error`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Severity::Note => "note",
-            Severity::Warning => "warning",
-            Severity::Error => "error",
-        }
-    }
-}
-
-impl fmt::Display for Severity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for Severity {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Severity> {
-        let found = Severity::ALL.into_iter().find(|severity| severity.name() == name);
-        found.ok_or_else(|| Error::unknown("severity", name, Severity::ALL.map(Severity::name)))
-    }
-}
+gradus_core::names!(Severity, "severity" { Note = "note", Warning = "warning", Error = "error" });
 
 /// A rule.
 #[derive(Debug)]

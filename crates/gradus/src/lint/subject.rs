@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use gradus_core::graph::{Constant, Content, Graph, Node, Standard, ValueId};
+use gradus_core::graph::{Constant, Content, Graph, Needed, Node, Standard, ValueId};
 use gradus_core::text::name_in_message;
 use gradus_core::{Limits, Result};
 use gradus_engine::infer::{InferOptions, Inference};
@@ -12,7 +12,6 @@ use super::constants::ScannedConstant;
 use crate::constants::is_constant_node;
 use crate::cost::Cost;
 use crate::model::Model;
-use crate::needed::Needed;
 use crate::operators::{Row, row_of};
 
 /// A model while rules look at it.

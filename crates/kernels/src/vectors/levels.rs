@@ -3,7 +3,7 @@
 use fearless_simd::Fallback;
 pub use fearless_simd::Level as Token;
 
-use crate::options::{LEVELS, Level, Options, held_level};
+use crate::options::{Level, Options, held_level};
 
 impl Level {
     /// The levels that the processor has, the widest last.
@@ -12,7 +12,7 @@ impl Level {
     /// assert_eq!(gradus_kernels::Level::available()[0], gradus_kernels::Level::Portable);
     /// ```
     pub fn available() -> Vec<Level> {
-        LEVELS.into_iter().filter(|level| level.token().is_some()).collect()
+        Level::ALL.into_iter().filter(|level| level.token().is_some()).collect()
     }
 
     #[cfg(target_arch = "x86_64")]

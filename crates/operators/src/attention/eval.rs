@@ -265,9 +265,7 @@ pub fn linear(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<V
         "delta" => (false, true),
         _ => (true, true),
     };
-    let &[batch, steps, width] = cx.tensor(0)?.shape().dims() else {
-        return Err(errors::rank("input 0", cx.tensor(0)?.shape().rank(), 3));
-    };
+    let [batch, steps, width] = cx.dims(0)?;
     let values = cx.tensor(2)?.shape().dims()[2] / keys;
     let size = width / queries;
     let scale = attributes.float("scale")?.filter(|&scale| scale != 0.0);

@@ -60,9 +60,7 @@ pub fn roi_pool(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (dims, rois) = (cx.dims_of_rank(0, 4)?, cx.dims_of_rank(1, 2)?);
     cx.equal(rois[1], Dim::Known(5), "number of coordinates of a region")?;
     let shape = cx.attributes.ints("pooled_shape")?.unwrap_or(&[]);
-    if shape.len() != 2 {
-        return Err(errors::count("elements of attribute \"pooled_shape\"", shape.len(), 2).into());
-    }
+    errors::expect_count("elements of attribute \"pooled_shape\"", shape.len(), 2)?;
     let all: Vec<_> =
         [rois[0], dims[1]].into_iter().chain(shape.iter().map(|&size| Dim::Known(size))).collect();
     Ok(vec![Fact::shaped(all)])

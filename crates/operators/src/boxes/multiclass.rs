@@ -4,7 +4,7 @@
 use gradus_core::{DType, Result, Tensor};
 
 use crate::dialects::boxes::{
-    Choice, Decay, Found, detections, expect_rank, kept, matrix, multiclass, only_float32, only_top, spans,
+    Choice, Decay, Found, detections, expect_floats, expect_rank, kept, matrix, multiclass, only_top, spans,
     suppressed,
 };
 use crate::dialects::cannot;
@@ -60,10 +60,7 @@ fn arranged(l: &mut Lowering<'_>, mut found: Found, by_class: bool) -> Result<Fo
 
 /// Boxes and scores of images.
 fn candidates(l: &Lowering<'_>) -> Result<[LoweredValue; 2]> {
-    for input in 0..2 {
-        only_float32(l, input)?;
-        expect_rank(l, input, 3)?;
-    }
+    expect_floats(l, &[(0, 3), (1, 3)])?;
     Ok([l.input(0)?, l.input(1)?])
 }
 
@@ -96,10 +93,7 @@ pub fn multiclass_nms(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 /// `[class, box]`: the third input says how many are of each image. Each class of each image is an
 /// image of one class here, in which only its own boxes take part.
 fn of_one_list(l: &mut Lowering<'_>, choice: &Choice) -> Result<Vec<LoweredValue>> {
-    for (input, rank) in [(0, 3), (1, 2)] {
-        only_float32(l, input)?;
-        expect_rank(l, input, rank)?;
-    }
+    expect_floats(l, &[(0, 3), (1, 2)])?;
     expect_rank(l, 2, 1)?;
     let (boxes, scores, counts) = (l.input(0)?, l.input(1)?, index(l, 2)?);
     let (images, classes) = (size(l, counts, 0)?, size(l, scores, 0)?);

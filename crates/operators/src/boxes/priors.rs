@@ -265,9 +265,7 @@ pub fn prior_box_clustered(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let [wide, high] = sides(l)?;
     let offset = f64::from(required("offset", l.attributes.float("offset")?)?);
     let sizes = [floats(l, "width")?, floats(l, "height")?];
-    if sizes[0].len() != sizes[1].len() {
-        return Err(errors::count("elements of attribute \"height\"", sizes[1].len(), sizes[0].len()));
-    }
+    errors::expect_count("elements of attribute \"height\"", sizes[1].len(), sizes[0].len())?;
     let [step, across, down] = ["step", "step_w", "step_h"].map(|name| l.float(name));
     let (step, across, down) = (step?.unwrap_or(0.0), across?.unwrap_or(0.0), down?.unwrap_or(0.0));
     let steps = [across, down].map(|own| if own == 0.0 { step } else { own });

@@ -13,8 +13,8 @@ use gradus_core::{DType, Result, Shape, Tensor};
 use crate::attributes::required;
 use crate::boxes::multiclass::is_adaptive;
 use crate::dialects::boxes::{
-    Found, at_most, columns, expect_rank, expect_sizes, greatest, joined, kept, listed, only_float32,
-    only_top, spans, suppressed,
+    Found, at_most, columns, expect_floats, expect_rank, expect_sizes, greatest, joined, kept, listed,
+    only_float32, only_top, spans, suppressed,
 };
 use crate::dialects::cannot;
 use crate::dialects::indices::{counts_of, positions, size, sorted};
@@ -159,10 +159,7 @@ fn rows_of_images(
 
 /// `Proposal` of OpenVINO: the best boxes of anchors with deltas, after suppression.
 pub fn proposal(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    for (input, rank) in [(0, 4), (1, 4), (2, 1)] {
-        only_float32(l, input)?;
-        expect_rank(l, input, rank)?;
-    }
+    expect_floats(l, &[(0, 4), (1, 4), (2, 1)])?;
     // The object detection API of TensorFlow has boxes whose sides are the distances of corners.
     let exact = l.attributes.text("framework")? == Some("tensorflow");
     let (more, anchors) = (if exact { 0.0 } else { 1.0 }, anchors(l, exact)?);
@@ -305,10 +302,7 @@ fn proposed(l: &mut Lowering<'_>, of_image: &Anchors) -> Result<(Found, LoweredV
 
 /// Boxes of all images, their scores, and how many each image has.
 pub fn generate_proposals(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    for (input, rank) in [(0, 2), (1, 4), (2, 4), (3, 4)] {
-        only_float32(l, input)?;
-        expect_rank(l, input, rank)?;
-    }
+    expect_floats(l, &[(0, 2), (1, 4), (2, 4), (3, 4)])?;
     if is_adaptive(l, float(l, "nms_threshold")?)? {
         return Err(cannot("GenerateProposals with an adaptive threshold"));
     }
@@ -340,10 +334,7 @@ pub fn generate_proposals(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 
 /// The best boxes of an image and their scores, padded with zeros.
 pub fn proposals_of_image(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    for (input, rank) in [(0, 1), (1, 2), (2, 3), (3, 3)] {
-        only_float32(l, input)?;
-        expect_rank(l, input, rank)?;
-    }
+    expect_floats(l, &[(0, 1), (1, 2), (2, 3), (3, 3)])?;
     expect_sizes(l, 0, &[Some(3)])?;
     let [info, anchors, deltas, scores] = [l.input(0)?, l.input(1)?, l.input(2)?, l.input(3)?];
     let scores = l.transposed(scores, &[1, 2, 0])?;
@@ -390,9 +381,7 @@ pub fn top_boxes(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 
 /// The best boxes of an image, their classes and their scores, padded with zeros.
 pub fn detectron_output(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    if l.count() != 4 {
-        return Err(errors::count("inputs", l.count(), 4));
-    }
+    errors::expect_count("inputs", l.count(), 4)?;
     for input in 0..4 {
         only_float32(l, input)?;
         expect_rank(l, input, 2)?;

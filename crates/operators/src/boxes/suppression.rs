@@ -15,9 +15,7 @@ use crate::words;
 /// `NonMaxSuppression`: of boxes that overlap, the one with the best score.
 pub fn non_max_suppression(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (boxes, scores) = (cx.floats(0)?, cx.floats(1)?);
-    let &[batch, classes, count] = cx.tensor(1)?.shape().dims() else {
-        return Err(errors::rank("input 1", cx.tensor(1)?.shape().rank(), 3));
-    };
+    let [batch, classes, count] = cx.dims(1)?;
     let first = |input: usize| Ok::<_, Error>(cx.maybe_floats(input)?.and_then(|all| all.first().copied()));
     let most =
         first(2)?.map_or(0, |most| truncated(most).and_then(|most| usize::try_from(most).ok()).unwrap_or(0));
@@ -124,9 +122,7 @@ pub(super) fn selected<B>(
     of_box: impl Fn(usize) -> B,
     overlap: impl Fn(&B, &B) -> f64,
 ) -> Result<Vec<Value>> {
-    let &[images, classes, count] = cx.tensor(1)?.shape().dims() else {
-        return Err(errors::rank("input 1", cx.tensor(1)?.shape().rank(), 3));
-    };
+    let [images, classes, count] = cx.dims(1)?;
     let scores = cx.floats(1)?;
     let most = if cx.has(2) { cx.integer(2)? } else { 0 };
     let most = usize::try_from(most.max(0)).unwrap_or(usize::MAX);

@@ -12,9 +12,7 @@ use crate::lowering::{LoweredValue, Lowering, int};
 fn signal_axes(l: &Lowering<'_>, rank: usize) -> Result<usize> {
     for (name, wanted) in [("onesided", 1), ("normalized", 0)] {
         let given = l.attributes.int_or(name, wanted)?;
-        if given != wanted {
-            return Err(errors::value(format_args!("attribute \"{name}\""), given, wanted));
-        }
+        errors::expect_value(format_args!("attribute \"{name}\""), given, wanted)?;
     }
     let count = l.attributes.int_or("signal_ndim", 1)?;
     let count = usize::try_from(count).ok().filter(|count| (1..=rank).contains(count));

@@ -362,9 +362,7 @@ pub fn repeat(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let mut inputs = vec![most, goes_on];
     let mut body = OpenVinoBody::new(cx, "body")?;
     let ids = body.graph.inputs();
-    if ids.len() != carried + 2 {
-        return Err(errors::count("inputs of the body", ids.len(), carried + 2));
-    }
+    errors::expect_count("inputs of the body", ids.len(), carried + 2)?;
     if body.is_read(ids[0]) {
         body.ports.iteration = Some(body.input(cx, ids[0])?);
     }

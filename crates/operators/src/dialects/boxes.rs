@@ -34,10 +34,16 @@ pub fn only_float32(l: &Lowering<'_>, input: usize) -> Result<()> {
 
 /// Checks that an input has `rank` axes.
 pub fn expect_rank(l: &Lowering<'_>, input: usize, rank: usize) -> Result<()> {
-    match l.rank_of(input)? {
-        own if own == rank => Ok(()),
-        own => Err(errors::rank(format_args!("input {input}"), own, rank)),
-    }
+    errors::expect_rank(format_args!("input {input}"), l.rank_of(input)?, rank)
+}
+
+/// Checks that inputs are floats that operators of detection have in ONNX, with the number of axes
+/// of each.
+pub fn expect_floats(l: &Lowering<'_>, inputs: &[(usize, usize)]) -> Result<()> {
+    inputs.iter().try_for_each(|&(input, rank)| {
+        only_float32(l, input)?;
+        expect_rank(l, input, rank)
+    })
 }
 
 /// Checks the rank of an input, and each size that is given and known.

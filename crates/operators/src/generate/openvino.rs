@@ -4,7 +4,6 @@ use gradus_core::convert::{FromNumber, Rules, i64_of, usize_of_i64};
 use gradus_core::{Number, Result as Computed, Shape, Tensor, Value, convert};
 
 use crate::attributes::{Attributes, required};
-use crate::dim::Bounds;
 use crate::fact::Fact;
 use crate::indexing::openvino::integers_or;
 use crate::infer::{InferContext, InferResult};
@@ -16,10 +15,7 @@ use crate::{errors, indexing, indices};
 /// Shape of OpenVINO's `Multinomial`: rows by the number of samples.
 pub fn multinomial(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
-    let samples = match cx.integer(1) {
-        Some(samples) => samples,
-        None => cx.data("number of drawn samples", Bounds::SIZE),
-    };
+    let samples = cx.integer_or(1, "number of drawn samples");
     let all: Vec<_> = dims[..dims.len().saturating_sub(1)].iter().copied().chain([samples]).collect();
     Ok(vec![Fact::tensor(cx.attributes.dtype("convert_type")?.or(cx.attributes.dtype("output_type")?), all)])
 }
@@ -29,10 +25,7 @@ pub fn one_hot(cx: &mut InferContext<'_, '_>) -> InferResult {
     let mut all = cx.dims(0)?.to_vec();
     let axis = indices::axis(required("axis", cx.attributes.int("axis")?)?, all.len() + 1)?;
     [2, 3].into_iter().try_for_each(|input| cx.one_element(input))?;
-    let depth = match cx.integer(1) {
-        Some(depth) => depth,
-        None => cx.data("the depth is not known before the run", Bounds::SIZE),
-    };
+    let depth = cx.integer_or(1, "the depth is not known before the run");
     all.insert(axis, depth);
     Ok(vec![Fact::tensor(cx.dtype(2), all)])
 }
@@ -43,10 +36,7 @@ pub fn eye(cx: &mut InferContext<'_, '_>) -> InferResult {
     let mut all =
         if cx.has(3) { integers_or(cx, 3, "the batch is not known before the run")? } else { Vec::new() };
     for input in [0, 1] {
-        all.push(match cx.integer(input) {
-            Some(size) => size,
-            None => cx.data("the sizes are not known before the run", Bounds::SIZE),
-        });
+        all.push(cx.integer_or(input, "the sizes are not known before the run"));
     }
     Ok(vec![Fact::tensor(dtype, all)])
 }

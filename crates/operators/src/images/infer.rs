@@ -109,9 +109,7 @@ pub fn resize(cx: &mut InferContext<'_, '_>) -> InferResult {
     if sizes.is_empty() {
         return by_scales(cx, &dims, 2);
     }
-    if sizes.len() != axes.len() {
-        return Err(errors::count("sizes", sizes.len(), axes.len()).into());
-    }
+    errors::expect_count("sizes", sizes.len(), axes.len())?;
     let mut all = dims.to_vec();
     let policy = words::RATIO_POLICY.of(&cx.attributes)?;
     for (i, &axis) in axes.iter().enumerate() {
@@ -197,9 +195,7 @@ fn numbers(tensor: &Tensor) -> Option<Vec<f32>> {
 }
 
 fn scaled(cx: &mut InferContext<'_, '_>, dims: &[Dim], scales: &[Option<f32>]) -> InferResult {
-    if scales.len() != dims.len() {
-        return Err(errors::count("scales", scales.len(), dims.len()).into());
-    }
+    errors::expect_count("scales", scales.len(), dims.len())?;
     for (axis, scale) in scales.iter().enumerate() {
         if let Some(scale) = scale.filter(|&scale| !(scale > 0.0 && scale.is_finite())) {
             let wanted = "a number above 0";
@@ -243,9 +239,7 @@ fn by_fractions(
     axes: &[usize],
     scales: &[Fraction],
 ) -> InferResult {
-    if scales.len() != axes.len() {
-        return Err(errors::count("scales", scales.len(), axes.len()).into());
-    }
+    errors::expect_count("scales", scales.len(), axes.len())?;
     let mut all = dims.to_vec();
     for (&axis, fraction) in axes.iter().zip(scales) {
         all[axis] = if fraction.rounded {

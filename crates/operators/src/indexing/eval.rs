@@ -70,9 +70,7 @@ pub fn flat_index(index: &[usize], dims: &[usize]) -> usize {
 fn pointed(cx: &EvalContext<'_>, data: &Tensor, indices: &Tensor, axis: i64) -> Result<Vec<usize>> {
     let dims = data.shape().dims();
     let axis = indices::axis(axis, dims.len())?;
-    if indices.shape().rank() != dims.len() {
-        return Err(errors::rank("the indices", indices.shape().rank(), dims.len()));
-    }
+    errors::expect_rank("the indices", indices.shape().rank(), dims.len())?;
     let each = positions(indices.shape().dims()).zip(cx.integers(1)?).map(|(mut position, index)| {
         position[axis] = indices::index(index, dims[axis])?;
         if position.iter().zip(dims).any(|(index, size)| index >= size) {
@@ -174,9 +172,7 @@ pub fn scattered(attributes: &Attributes<'_>, cx: &EvalContext<'_>, places: &[us
         Tensor::from_vec(data.shape().clone(), all)
     }
     let (data, updates) = (cx.tensor(0)?, cx.tensor(2)?);
-    if updates.len() != places.len() {
-        return Err(errors::count("updates", updates.len(), places.len()));
-    }
+    errors::expect_count("updates", updates.len(), places.len())?;
     allowed(cx, data.dtype(), data.shape().dims())?;
     match reduction(attributes)? {
         None => {

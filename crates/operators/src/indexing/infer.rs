@@ -529,9 +529,7 @@ pub fn compress(cx: &mut InferContext<'_, '_>) -> InferResult {
 /// the indexed one, no larger sizes.
 fn indices_fit(cx: &mut InferContext<'_, '_>, indices: &[Dim]) -> Result<(), InferError> {
     let Some(data) = cx.known_dims(0) else { return Ok(()) };
-    if data.len() != indices.len() {
-        return Err(errors::rank("the indices", indices.len(), data.len()).into());
-    }
+    errors::expect_rank("the indices", indices.len(), data.len())?;
     let axis = indices::axis(cx.attributes.int_or("axis", 0)?, data.len())?;
     for (at, (data, own)) in data.iter().zip(indices).enumerate().filter(|(at, _)| *at != axis) {
         if let (Some(size), Some(own)) = (data.known(), own.known())

@@ -268,10 +268,7 @@ fn embedding(cx: &mut InferContext<'_, '_>, bags: usize) -> InferResult {
 pub fn segments(cx: &mut InferContext<'_, '_>) -> InferResult {
     let table = cx.dims(0)?;
     let input = if &*cx.node.operator.name == "SegmentMax" { 2 } else { 3 };
-    let count = match cx.integer(input) {
-        Some(count) => count,
-        None => cx.data("number of segments", Bounds::SIZE),
-    };
+    let count = cx.integer_or(input, "number of segments");
     let row = table.get(1..).ok_or_else(|| errors::rank("the table", 0, "at least 1"))?;
     let all: Vec<_> = std::iter::once(count).chain(row.iter().copied()).collect();
     like_first(cx, all)
@@ -325,9 +322,7 @@ pub fn run_gather_nd(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> C
 pub fn run_strided_slice(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
     for input in (1..4).filter(|&input| cx.has(input)) {
         let rank = cx.tensor(input)?.shape().rank();
-        if rank != 1 {
-            return Err(errors::rank(format_args!("input {input}"), rank, 1));
-        }
+        errors::expect_rank(format_args!("input {input}"), rank, 1)?;
     }
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();

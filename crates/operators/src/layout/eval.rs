@@ -63,9 +63,7 @@ pub fn transpose(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Resul
         Some(perm) => indices::axes(perm, dims.len())?,
         None => (0..dims.len()).rev().collect(),
     };
-    if perm.len() != dims.len() {
-        return Err(errors::count("axes in the permutation", perm.len(), dims.len()));
-    }
+    errors::expect_count("axes in the permutation", perm.len(), dims.len())?;
     let turned: Vec<_> = perm.iter().map(|&axis| dims[axis]).collect();
     let shape = allowed(cx, data.dtype(), &turned)?;
     one(Strided::permuted(data.shape(), &perm).moved(data, shape, &cx.limits())?)
@@ -92,9 +90,7 @@ pub fn tile(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec
     } else {
         repeats = cx.integers(1)?;
     }
-    if repeats.len() != dims.len() {
-        return Err(errors::count("repeats", repeats.len(), dims.len()));
-    }
+    errors::expect_count("repeats", repeats.len(), dims.len())?;
     let repeats = Shape::from_i64(&repeats)?;
     let counts: Vec<_> =
         dims.iter().zip(repeats.dims()).map(|(&dim, &times)| dim.saturating_mul(times)).collect();
@@ -122,9 +118,7 @@ pub fn joined(cx: &EvalContext<'_>, parts: &[&Tensor], axis: i64) -> Result<Tens
     dims[axis] = 0;
     for part in parts {
         let own = part.shape().dims();
-        if own.len() != dims.len() {
-            return Err(errors::rank("a tensor to concatenate", own.len(), dims.len()));
-        }
+        errors::expect_rank("a tensor to concatenate", own.len(), dims.len())?;
         if let Some(at) = (0..dims.len()).find(|&at| at != axis && own[at] != dims[at]) {
             return Err(errors::shape(errors::beside(at), own[at], dims[at]));
         }
@@ -185,9 +179,7 @@ pub fn split(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Ve
         (0..count).map(|i| dims[axis].saturating_sub(i.saturating_mul(chunk)).min(chunk)).collect()
     };
     let sum = sizes.iter().fold(0usize, |sum, &size| sum.saturating_add(size));
-    if sum != dims[axis] {
-        return Err(errors::shape(errors::SPLIT_SIZES, sum, dims[axis]));
-    }
+    errors::expect_shape(errors::SPLIT_SIZES, sum, dims[axis])?;
     let mut start = 0;
     let parts = sizes.into_iter().map(|size| {
         let mut indices = indices::all(dims);
@@ -238,9 +230,7 @@ pub fn pad(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<
         Some(axes) => indices::axes(&axes, dims.len())?,
         None => (0..dims.len()).collect(),
     };
-    if pads.len() != 2 * axes.len() {
-        return Err(errors::count("pads", pads.len(), 2 * axes.len()));
-    }
+    errors::expect_count("pads", pads.len(), 2 * axes.len())?;
     let mode = attributes.text("mode")?.unwrap_or("constant");
     let (mut sizes, mut before) = (dims.to_vec(), vec![0; dims.len()]);
     for (i, &axis) in axes.iter().enumerate() {

@@ -103,9 +103,7 @@ pub fn tile(cx: &mut InferContext<'_, '_>) -> InferResult {
         let dims = cx.any_dims("the repeats are not known before the run", dims.len());
         return like_first(cx, dims);
     };
-    if repeats.len() != dims.len() {
-        return Err(errors::count("repeats", repeats.len(), dims.len()).into());
-    }
+    errors::expect_count("repeats", repeats.len(), dims.len())?;
     repeated(cx, &dims, &repeats)
 }
 
@@ -163,9 +161,7 @@ fn joined(cx: &mut InferContext<'_, '_>, inputs: &[usize], axis: i64) -> InferRe
             total = None;
             continue;
         };
-        if own.len() != rank {
-            return Err(errors::rank("a tensor to concatenate", own.len(), rank).into());
-        }
+        errors::expect_rank("a tensor to concatenate", own.len(), rank)?;
         for (at, &dim) in own.iter().enumerate() {
             if at == axis {
                 total = total.map(|total| cx.add(total, dim));

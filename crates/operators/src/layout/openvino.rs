@@ -75,9 +75,7 @@ pub fn variadic_split(cx: &mut InferContext<'_, '_>) -> InferResult {
             .collect();
         return parts_of(cx, &dims, axis, &sizes);
     };
-    if lengths.len() != count {
-        return Err(errors::count("split sizes", lengths.len(), count).into());
-    }
+    errors::expect_count("split sizes", lengths.len(), count)?;
     let mut sizes = lengths.to_vec();
     let open = sizes.iter().position(|&size| size == Dim::Known(-1));
     let others = sizes.iter().enumerate().filter(|(i, _)| Some(*i) != open).map(|(_, size)| *size);

@@ -141,9 +141,7 @@ pub(super) fn squares(cx: &mut EvalContext<'_>, input: usize) -> Result<(usize, 
     let &[ref before @ .., rows, columns] = dims else {
         return Err(errors::rank(cx.label(input), dims.len(), "at least 2"));
     };
-    if rows != columns {
-        return Err(errors::shape(format_args!("{}: number of columns", cx.label(input)), columns, rows));
-    }
+    errors::expect_shape(format_args!("{}: number of columns", cx.label(input)), columns, rows)?;
     let count = before.iter().product::<usize>();
     cx.run.touch(product(count * rows, rows).saturating_mul(product(rows, 1)))?;
     Ok((count, rows))
@@ -442,9 +440,7 @@ pub fn unpack_lu_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (before, [rows, columns]) = orthogonal::matrices(cx)?;
     let inner = orthogonal::smaller(cx, [rows, columns]);
     let pivots = cx.dims(1)?;
-    if pivots.len() != before.len() + 1 {
-        return Err(errors::rank("input 1", pivots.len(), before.len() + 1).into());
-    }
+    errors::expect_rank("input 1", pivots.len(), before.len() + 1)?;
     for (&pivot, &size) in pivots.iter().zip(before.iter().chain([&inner])) {
         cx.equal(pivot, size, "number of pivots")?;
     }

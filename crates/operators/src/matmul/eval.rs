@@ -94,9 +94,7 @@ impl Product {
             y.push(1);
         }
         let (inner, rows, columns) = (x[x.len() - 1], x[x.len() - 2], y[y.len() - 1]);
-        if inner != y[y.len() - 2] {
-            return Err(errors::shape(errors::INNER_SIZE, inner, y[y.len() - 2]));
-        }
+        errors::expect_shape(errors::INNER_SIZE, inner, y[y.len() - 2])?;
         let (batch_x, batch_y) = (Shape::new(&x[..x.len() - 2])?, Shape::new(&y[..y.len() - 2])?);
         let batch = batch_x.broadcast(&batch_y)?;
         let mut dims = [batch.dims(), &[rows, columns]].concat();
@@ -205,9 +203,7 @@ impl Gemm {
         let turn = [attributes.flag("transA", false)?, attributes.flag("transB", false)?];
         let (rows, inner) = if turn[0] { (ac, ar) } else { (ar, ac) };
         let (inner_b, columns) = if turn[1] { (bc, br) } else { (br, bc) };
-        if inner != inner_b {
-            return Err(errors::shape(errors::INNER_SIZE, inner, inner_b));
-        }
+        errors::expect_shape(errors::INNER_SIZE, inner, inner_b)?;
         let shape = allowed(cx, a.dtype(), &[rows, columns])?;
         let bias = if cx.has(2) {
             let c = cx.tensor(2)?.shape();

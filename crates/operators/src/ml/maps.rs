@@ -65,9 +65,7 @@ pub fn zip(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<
         [rows, classes] => (rows, classes),
         ref dims => return Err(errors::rank("input 0", dims.len(), "1 or 2")),
     };
-    if classes != labels.len() {
-        return Err(errors::count("class labels", labels.len(), classes));
-    }
+    errors::expect_count("class labels", labels.len(), classes)?;
     cx.reserve(product(rows, MAP) + product(scores.byte_len(), 1))?;
     let keys = Map::new(labels.clone(), labels)?;
     let each = (0..rows).map(|row| {

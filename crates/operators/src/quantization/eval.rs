@@ -37,9 +37,7 @@ impl Spread {
         let (size, inner) = (dims[axis], dims[axis + 1..].iter().product::<usize>());
         let outer = dims[..axis].iter().product::<usize>();
         let wanted = if block == 0 { size } else { outer * size.div_ceil(block) * inner };
-        if numbers.len() != wanted {
-            return Err(errors::value("number of scales or zero points", numbers.len(), wanted));
-        }
+        errors::expect_value("number of scales or zero points", numbers.len(), wanted)?;
         Ok(Some(Spread { numbers, size, inner, block }))
     }
 

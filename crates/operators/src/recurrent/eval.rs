@@ -31,9 +31,7 @@ fn activations(attributes: &Attributes<'_>, operator: &str, directions: usize) -
         }
         _ => default.repeat(directions).into_iter().map(str::to_owned).collect(),
     };
-    if named.len() != default.len() * directions {
-        return Err(errors::value("number of activations", named.len(), default.len() * directions));
-    }
+    errors::expect_value("number of activations", named.len(), default.len() * directions)?;
     let list = |name: &str| match attributes.get(name) {
         Some(Content::Floats(values)) => values.iter().copied(),
         _ => [].iter().copied(),

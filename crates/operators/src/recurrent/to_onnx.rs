@@ -47,9 +47,7 @@ fn activations(l: &Lowering<'_>, network: Network, directions: usize) -> Result<
     if named.is_empty() {
         named = each.to_vec();
     }
-    if named.len() != each.len() {
-        return Err(errors::value("number of activations", named.len(), each.len()));
-    }
+    errors::expect_value("number of activations", named.len(), each.len())?;
     let all = named.repeat(directions).into_iter().map(|name| name.as_bytes().into()).collect();
     Ok(("activations", Content::Strings(all)))
 }

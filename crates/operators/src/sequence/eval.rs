@@ -79,9 +79,7 @@ pub fn split(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Ve
         false => Shape::from_i64(&cx.integers(1)?)?.dims().to_vec(),
     };
     let sum = sizes.iter().fold(0usize, |sum, &size| sum.saturating_add(size));
-    if sum != whole {
-        return Err(errors::shape(errors::SPLIT_SIZES, sum, whole));
-    }
+    errors::expect_shape(errors::SPLIT_SIZES, sum, whole)?;
     cx.reserve(convert::product(sizes.len(), PART))?;
     let mut start = 0;
     let mut parts = Vec::with_capacity(sizes.len());

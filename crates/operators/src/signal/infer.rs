@@ -12,10 +12,7 @@ use crate::{errors, indices};
 pub fn window(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dtype = cx.attributes.dtype("output_datatype")?.unwrap_or(DType::F32);
     cx.one_element(0)?;
-    let size = match cx.integer(0) {
-        Some(size) => size,
-        None => cx.data("the size is not known before the run", Bounds::SIZE),
-    };
+    let size = cx.integer_or(0, "the size is not known before the run");
     Ok(vec![Fact::typed(dtype, [size])])
 }
 
@@ -23,10 +20,7 @@ pub fn window(cx: &mut InferContext<'_, '_>) -> InferResult {
 pub fn mel_weights(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dtype = cx.attributes.dtype("output_datatype")?.unwrap_or(DType::F32);
     (0..5).try_for_each(|input| cx.one_element(input))?;
-    let bins = match cx.integer(0) {
-        Some(bins) => bins,
-        None => cx.data("the number of bins is not known before the run", Bounds::SIZE),
-    };
+    let bins = cx.integer_or(0, "the number of bins is not known before the run");
     let spectrum = match cx.integer(1) {
         Some(len) => half(cx, len),
         None => cx.data("the length is not known before the run", Bounds::SIZE),

@@ -13,8 +13,9 @@ macro_rules! rows {
 }
 
 /// A row with one column more, if the build has it, or with columns that go together: a function of
-/// each element (`maps`), also of reals (`maps_real`, and OpenVINO's `maps_floats`), and an operation
-/// of two (`combines`, and OpenVINO's `combines_both`).
+/// each element (`maps`), also of reals (`maps_real`, and OpenVINO's `maps_floats`), an operation of
+/// two (`combines`, and OpenVINO's `combines_both`), one operator of the other standard by a name
+/// (`converts_unary`, `becomes_function`, …), or those of a family (`activates`, `reduces_axes`, …).
 macro_rules! column {
     ($row:ident eval $($value:tt)*) => { evaluated!($row eval $($value)*) };
     ($row:ident computes $($value:tt)*) => { evaluated!($row computes $($value)*) };
@@ -37,9 +38,51 @@ macro_rules! column {
         evaluated!(row build elementwise::binary::build)
     }};
     ($row:ident combines_both $($value:tt)*) => {{
-        let row = $row.operation($($value)*);
+        let row = $row.words(&[words::BROADCAST]).operation($($value)*);
         evaluated!(row build elementwise::openvino::both)
     }};
+    ($row:ident activates $($value:tt)*) => {{
+        let row = $row.each_output($($value)*).infer(elementwise::infer::same);
+        evaluated!(row computes elementwise::activations::eval)
+    }};
+    ($row:ident reduces_axes $reduces:expr, $each:expr) => {{
+        let row = $row.lists(&[1]).zeros(ZeroSigns::OfFirst).reduces($reduces);
+        let row = row.works(Work::EachInput($each)).infer(reduction::infer::reduce);
+        evaluated!(row eval reduction::eval::reduce)
+    }};
+    ($row:ident reduces_listed $each:expr) => {{
+        let row = $row.works(Work::EachInput($each)).infer(reduction::infer::reduce);
+        evaluated!(row eval reduction::openvino::run_reduce)
+    }};
+    ($row:ident recurs $network:ident, $name:literal) => {{
+        let row = $row.allows(Allowed::Unknown).words(&[words::DIRECTION, words::GATES]).weights(&[1, 2]);
+        let row = row.zeros(ZeroSigns::OfFirst).works(Work::Recurrent { weight: 1 });
+        let row = row.infer(recurrent::infer::recurrent);
+        let row = evaluated!(row computes recurrent::eval::recurrent);
+        converted!(row converts $name, "rounding", |cx| {
+            recurrent::to_openvino::recurrent(cx, recurrent::to_openvino::Network::$network)
+        })
+    }};
+    ($row:ident transforms) => {{
+        let row = $row.allows(Allowed::Unknown).works(Work::Fourier).infer(signal::openvino::transformed);
+        written!(row becomes "DFT, Shape, Gather, Equal, Where", "rounding", signal::to_onnx::dft)
+    }};
+    ($row:ident auto_pads) => { $row.words(&[words::AUTO_PAD]).numbers(&[numbers::WINDOW_PADS]) };
+    ($row:ident pads $($word:expr)?) => { $row.words(&[words::PADS $(, $word)?]).numbers(numbers::WINDOWS) };
+    ($row:ident converts_unary $name:literal) => { converted!($row converts $name, "", |cx| cx.unary($name)) };
+    ($row:ident converts_function $name:literal) => {
+        converted!($row converts $name, "rounding", |cx| cx.function($name))
+    };
+    ($row:ident converts_binary $name:literal) => {
+        converted!($row converts $name, "", |cx| elementwise::to_openvino::binary(cx, $name))
+    };
+    ($row:ident becomes_unary $name:literal) => { written!($row becomes $name, "", |l| l.unary($name)) };
+    ($row:ident becomes_function $name:literal) => {
+        written!($row becomes $name, "rounding", |l| l.function($name))
+    };
+    ($row:ident becomes_binary $name:literal) => {
+        written!($row becomes $name, "", |l| elementwise::to_onnx::binary(l, $name))
+    };
     ($row:ident lower $($value:tt)*) => { written!($row lower $($value)*) };
     ($row:ident becomes $($value:tt)*) => { written!($row becomes $($value)*) };
     ($row:ident converts $($value:tt)*) => { converted!($row converts $($value)*) };

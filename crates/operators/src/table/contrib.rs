@@ -198,8 +198,8 @@ pub(super) const CONTRIB: &[Row] = rows![
     microsoft("Inverse", Order)
         .allows(Allowed::Unknown)
         .works(Work::Elimination { parts: 1 })
-        .infer(contrib::products::infer::inverse)
-        .computes(contrib::products::eval::inverses)
+        .infer(matmul::infer::square)
+        .computes(matmul::elimination::inverse)
         .lower(dialects::elimination::inverse)
         .converts("Inverse", "rounding", matmul::to_openvino::inverse),
     microsoft("Irfft", Lowered).lowers(contrib::signal::irfft),
@@ -249,8 +249,7 @@ pub(super) const CONTRIB: &[Row] = rows![
             contrib::packed::lowered::mat_mul_n_bits,
         ),
     microsoft("MaxpoolWithMask", Chosen)
-        .words(&[words::AUTO_PAD])
-        .numbers(&[numbers::WINDOW_PADS])
+        .auto_pads()
         .works(Work::Window(Each::COMPARISON))
         .infer(windows::infer::microsoft_pool),
     microsoft("MoE", Order)
@@ -274,8 +273,7 @@ pub(super) const CONTRIB: &[Row] = rows![
         .infer(contrib::tokens::infer::n_gram_repeat_block)
         .computes(contrib::tokens::eval::n_gram_repeat_block),
     microsoft("NhwcConv", Lowered)
-        .words(&[words::AUTO_PAD])
-        .numbers(&[numbers::WINDOW_PADS])
+        .auto_pads()
         .works(Work::Conv { weight: 1, skip: 1 })
         .lowers(|l| contrib::products::lowered::fused_conv(l, true)),
     microsoft("NhwcFusedConv", Lowered)
@@ -285,8 +283,7 @@ pub(super) const CONTRIB: &[Row] = rows![
         .infer(windows::infer::fused_conv)
         .lowers(|l| contrib::products::lowered::fused_conv(l, true)),
     microsoft("NhwcMaxPool", Lowered)
-        .words(&[words::AUTO_PAD])
-        .numbers(&[numbers::WINDOW_PADS])
+        .auto_pads()
         .works(Work::Window(Each::COMPARISON))
         .infer(windows::infer::microsoft_pool)
         .lowers(contrib::images::lowered::nhwc_max_pool),
@@ -313,8 +310,7 @@ pub(super) const CONTRIB: &[Row] = rows![
         .infer(elementwise::infer::qlinear)
         .lowers(|l| contrib::quantized::lowered::binary(l, "Add")),
     microsoft("QLinearAveragePool", Lowered)
-        .words(&[words::AUTO_PAD])
-        .numbers(&[numbers::WINDOW_PADS])
+        .auto_pads()
         .works(Work::Window(Each::arithmetic(1)))
         .infer(windows::infer::microsoft_pool)
         .lowers(contrib::quantized::lowered::average_pool),
@@ -323,8 +319,7 @@ pub(super) const CONTRIB: &[Row] = rows![
         .infer(layout::infer::qlinear_concat)
         .lowers(contrib::quantized::lowered::concat),
     microsoft("QLinearConv", Lowered)
-        .words(&[words::AUTO_PAD])
-        .numbers(&[numbers::WINDOW_PADS])
+        .auto_pads()
         .works(Work::Conv { weight: 3, skip: 1 })
         .infer(windows::infer::q_linear_conv_rule)
         .lowers(contrib::quantized::lowered::conv),

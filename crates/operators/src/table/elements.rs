@@ -17,41 +17,22 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .idempotent()
         .infer(elementwise::infer::abs)
         .maps(elementwise::unary::abs)
-        .converts("Abs", "", |cx| cx.unary("Abs")),
-    onnx("Acos", Formula).maps_real(Function::Acos).converts("Acos", "rounding", |cx| cx.function("Acos")),
-    onnx("Acosh", Formula)
-        .maps_real(Function::Acosh)
-        .converts("Acosh", "rounding", |cx| cx.function("Acosh")),
+        .converts_unary("Abs"),
+    onnx("Acos", Formula).maps_real(Function::Acos).converts_function("Acos"),
+    onnx("Acosh", Formula).maps_real(Function::Acosh).converts_function("Acosh"),
     onnx("Add", Ieee)
         .zeros(ZeroSigns::OfAll)
         .infer(elementwise::infer::binary)
         .combines(Operation::Add)
-        .converts("Add", "", |cx| elementwise::to_openvino::binary(cx, "Add")),
-    onnx("And", Exact).infer(elementwise::infer::binary).combines(Operation::And).converts(
-        "LogicalAnd",
-        "",
-        |cx| elementwise::to_openvino::binary(cx, "LogicalAnd")
-    ),
-    onnx("Asin", Formula).zeros(ZeroSigns::OfFirst).maps_real(Function::Asin).converts(
-        "Asin",
-        "rounding",
-        |cx| cx.function("Asin")
-    ),
-    onnx("Asinh", Formula).zeros(ZeroSigns::OfFirst).maps_real(Function::Asinh).converts(
-        "Asinh",
-        "rounding",
-        |cx| cx.function("Asinh")
-    ),
-    onnx("Atan", Formula).zeros(ZeroSigns::OfFirst).maps_real(Function::Atan).converts(
-        "Atan",
-        "rounding",
-        |cx| cx.function("Atan")
-    ),
-    onnx("Atanh", Formula).zeros(ZeroSigns::OfFirst).maps_real(Function::Atanh).converts(
-        "Atanh",
-        "rounding",
-        |cx| cx.function("Atanh")
-    ),
+        .converts_binary("Add"),
+    onnx("And", Exact)
+        .infer(elementwise::infer::binary)
+        .combines(Operation::And)
+        .converts_binary("LogicalAnd"),
+    onnx("Asin", Formula).zeros(ZeroSigns::OfFirst).maps_real(Function::Asin).converts_function("Asin"),
+    onnx("Asinh", Formula).zeros(ZeroSigns::OfFirst).maps_real(Function::Asinh).converts_function("Asinh"),
+    onnx("Atan", Formula).zeros(ZeroSigns::OfFirst).maps_real(Function::Atan).converts_function("Atan"),
+    onnx("Atanh", Formula).zeros(ZeroSigns::OfFirst).maps_real(Function::Atanh).converts_function("Atanh"),
     onnx("BitCast", Moved)
         .works(Work::None)
         .infer(elementwise::infer::bit_cast)
@@ -70,22 +51,22 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .before(18, elementwise::lowered::bitwise_and)
         .infer(elementwise::infer::broadcast)
         .combines(Operation::And)
-        .converts("BitwiseAnd", "", |cx| elementwise::to_openvino::binary(cx, "BitwiseAnd")),
+        .converts_binary("BitwiseAnd"),
     onnx("BitwiseNot", Exact)
         .before(18, elementwise::lowered::bitwise_not)
         .infer(elementwise::infer::same)
         .maps(elementwise::unary::bitwise_not)
-        .converts("BitwiseNot", "", |cx| cx.unary("BitwiseNot")),
+        .converts_unary("BitwiseNot"),
     onnx("BitwiseOr", Exact)
         .before(18, elementwise::lowered::bitwise_or)
         .infer(elementwise::infer::broadcast)
         .combines(Operation::Or)
-        .converts("BitwiseOr", "", |cx| elementwise::to_openvino::binary(cx, "BitwiseOr")),
+        .converts_binary("BitwiseOr"),
     onnx("BitwiseXor", Exact)
         .before(18, elementwise::lowered::bitwise_xor)
         .infer(elementwise::infer::broadcast)
         .combines(Operation::Xor)
-        .converts("BitwiseXor", "", |cx| elementwise::to_openvino::binary(cx, "BitwiseXor")),
+        .converts_binary("BitwiseXor"),
     onnx("Cast", Ieee)
         .words(&[words::ROUND_MODE])
         .infer(elementwise::infer::cast_rule)
@@ -112,14 +93,12 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .idempotent()
         .infer(elementwise::infer::rounding)
         .maps(elementwise::unary::ceil)
-        .converts("Ceiling", "", |cx| cx.unary("Ceiling")),
+        .converts_unary("Ceiling"),
     onnx("Celu", Formula)
         .carries(Carries::Rising)
         .allows(Allowed::OF_ONE)
         .zeros(ZeroSigns::OfFirst)
-        .each_output(Each::TRANSCENDENTAL)
-        .infer(elementwise::infer::same)
-        .computes(elementwise::activations::eval)
+        .activates(Each::TRANSCENDENTAL)
         .lower(elementwise::lowered::celu),
     onnx("Clip", Chosen)
         .carries(Carries::Ends)
@@ -129,16 +108,12 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .infer(elementwise::infer::clip)
         .eval(elementwise::unary::clip)
         .converts("Maximum, Minimum", "floats: NaN", elementwise::to_openvino::clip),
-    onnx("Cos", Formula).zeros(ZeroSigns::Unseen).maps_real(Function::Cos).converts(
-        "Cos",
-        "rounding",
-        |cx| cx.function("Cos")
-    ),
-    onnx("Cosh", Formula).zeros(ZeroSigns::Unseen).unsigned().maps_real(Function::Cosh).converts(
-        "Cosh",
-        "rounding",
-        |cx| cx.function("Cosh")
-    ),
+    onnx("Cos", Formula).zeros(ZeroSigns::Unseen).maps_real(Function::Cos).converts_function("Cos"),
+    onnx("Cosh", Formula)
+        .zeros(ZeroSigns::Unseen)
+        .unsigned()
+        .maps_real(Function::Cosh)
+        .converts_function("Cosh"),
     onnx("Div", Ieee)
         .zeros(ZeroSigns::OfFirst)
         .infer(elementwise::infer::binary)
@@ -148,31 +123,25 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .carries(Carries::Rising)
         .allows(Allowed::OF_ONE)
         .zeros(ZeroSigns::OfFirst)
-        .each_output(Each::TRANSCENDENTAL)
-        .infer(elementwise::infer::same)
-        .computes(elementwise::activations::eval)
+        .activates(Each::TRANSCENDENTAL)
         .converts("Elu", "rounding", elementwise::to_openvino::elu),
     onnx("Equal", Exact)
         .zeros(ZeroSigns::Unseen)
         .infer(elementwise::infer::binary)
         .combines(Operation::Equal)
-        .converts("Equal", "", |cx| elementwise::to_openvino::binary(cx, "Equal")),
-    onnx("Erf", Formula).zeros(ZeroSigns::OfFirst).maps_real(Function::Erf).converts(
-        "Erf",
-        "rounding",
-        |cx| cx.function("Erf")
-    ),
-    onnx("Exp", Formula).zeros(ZeroSigns::Unseen).unsigned().maps_real(Function::Exp).converts(
-        "Exp",
-        "rounding",
-        |cx| cx.function("Exp")
-    ),
+        .converts_binary("Equal"),
+    onnx("Erf", Formula).zeros(ZeroSigns::OfFirst).maps_real(Function::Erf).converts_function("Erf"),
+    onnx("Exp", Formula)
+        .zeros(ZeroSigns::Unseen)
+        .unsigned()
+        .maps_real(Function::Exp)
+        .converts_function("Exp"),
     onnx("Floor", Exact)
         .zeros(ZeroSigns::OfFirst)
         .idempotent()
         .infer(elementwise::infer::rounding)
         .maps(elementwise::unary::floor)
-        .converts("Floor", "", |cx| cx.unary("Floor")),
+        .converts_unary("Floor"),
     onnx("Gelu", Formula)
         .carries(Carries::Slope(1.14))
         .allows(Allowed::OF_ELEMENT)
@@ -187,30 +156,26 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .zeros(ZeroSigns::Unseen)
         .infer(elementwise::infer::binary)
         .combines(Operation::Greater)
-        .converts("Greater", "", |cx| elementwise::to_openvino::binary(cx, "Greater")),
+        .converts_binary("Greater"),
     onnx("GreaterOrEqual", Exact)
         .before(12, elementwise::lowered::greater_or_equal)
         .zeros(ZeroSigns::Unseen)
         .infer(elementwise::infer::binary)
         .combines(Operation::GreaterOrEqual)
-        .converts("GreaterEqual", "", |cx| elementwise::to_openvino::binary(cx, "GreaterEqual")),
+        .converts_binary("GreaterEqual"),
     onnx("HardSigmoid", Formula)
         .carries(Carries::Rising)
         .allows(Allowed::OF_ONE)
         .zeros(ZeroSigns::OfFirst)
-        .each_output(Each::COMPARISON)
-        .infer(elementwise::infer::same)
-        .computes(elementwise::activations::eval)
+        .activates(Each::COMPARISON)
         .converts("HardSigmoid", "rounding", elementwise::to_openvino::hard_sigmoid),
     onnx("HardSwish", Formula)
         .carries(Carries::Slope(1.5))
         .allows(Allowed::OF_ELEMENT)
         .composed_before(14, elementwise::lowered::hard_swish)
         .zeros(ZeroSigns::OfFirst)
-        .each_output(Each::COMPARISON)
-        .infer(elementwise::infer::same)
-        .computes(elementwise::activations::eval)
-        .converts("HSwish", "rounding", |cx| cx.function("HSwish")),
+        .activates(Each::COMPARISON)
+        .converts_function("HSwish"),
     onnx("IsInf", Exact)
         .carries(Carries::Ends)
         .zeros(ZeroSigns::Unseen)
@@ -224,30 +189,24 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .each_output(Each::COMPARISON)
         .infer(elementwise::infer::same)
         .eval(elementwise::unary::is_na_n)
-        .converts("IsNaN", "", |cx| cx.unary("IsNaN")),
+        .converts_unary("IsNaN"),
     onnx("LeakyRelu", Ieee)
         .carries(Carries::Rising)
         .zeros(ZeroSigns::OfFirst)
-        .each_output(Each::COMPARISON)
-        .infer(elementwise::infer::same)
-        .computes(elementwise::activations::eval)
+        .activates(Each::COMPARISON)
         .converts("PReLU", "of fewer than 32 bits: rounding", elementwise::to_openvino::leaky_relu),
     onnx("Less", Exact)
         .zeros(ZeroSigns::Unseen)
         .infer(elementwise::infer::binary)
         .combines(Operation::Less)
-        .converts("Less", "", |cx| elementwise::to_openvino::binary(cx, "Less")),
+        .converts_binary("Less"),
     onnx("LessOrEqual", Exact)
         .before(12, elementwise::lowered::less_or_equal)
         .zeros(ZeroSigns::Unseen)
         .infer(elementwise::infer::binary)
         .combines(Operation::LessOrEqual)
-        .converts("LessEqual", "", |cx| elementwise::to_openvino::binary(cx, "LessEqual")),
-    onnx("Log", Formula).zeros(ZeroSigns::Unseen).maps_real(Function::Log).converts(
-        "Log",
-        "rounding",
-        |cx| cx.function("Log")
-    ),
+        .converts_binary("LessEqual"),
+    onnx("Log", Formula).zeros(ZeroSigns::Unseen).maps_real(Function::Log).converts_function("Log"),
     onnx("Max", Chosen)
         .before(12, elementwise::lowered::max)
         .zeros(ZeroSigns::OfAll)
@@ -274,10 +233,8 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .allows(Allowed::OF_ELEMENT)
         .composed_before(18, elementwise::lowered::mish)
         .zeros(ZeroSigns::OfFirst)
-        .each_output(Each::TRANSCENDENTAL)
-        .infer(elementwise::infer::same)
-        .computes(elementwise::activations::eval)
-        .converts("Mish", "rounding", |cx| cx.function("Mish")),
+        .activates(Each::TRANSCENDENTAL)
+        .converts_function("Mish"),
     onnx("Mod", Open)
         .checked(Checked::Remainder)
         .before(i64::MAX, elementwise::lowered::floor_mod)
@@ -289,22 +246,17 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .zeros(ZeroSigns::OfAll)
         .infer(elementwise::infer::binary)
         .combines(Operation::Mul)
-        .converts("Multiply", "", |cx| elementwise::to_openvino::binary(cx, "Multiply")),
+        .converts_binary("Multiply"),
     onnx("Neg", Exact)
         .zeros(ZeroSigns::OfFirst)
         .infer(elementwise::infer::neg)
         .maps(elementwise::unary::neg)
-        .converts("Negative", "", |cx| cx.unary("Negative")),
-    onnx("Not", Exact).infer(elementwise::infer::not).maps(elementwise::unary::logical_not).converts(
-        "LogicalNot",
-        "",
-        |cx| cx.unary("LogicalNot")
-    ),
-    onnx("Or", Exact).infer(elementwise::infer::binary).combines(Operation::Or).converts(
-        "LogicalOr",
-        "",
-        |cx| elementwise::to_openvino::binary(cx, "LogicalOr")
-    ),
+        .converts_unary("Negative"),
+    onnx("Not", Exact)
+        .infer(elementwise::infer::not)
+        .maps(elementwise::unary::logical_not)
+        .converts_unary("LogicalNot"),
+    onnx("Or", Exact).infer(elementwise::infer::binary).combines(Operation::Or).converts_binary("LogicalOr"),
     onnx("Pow", Formula)
         .checked(Checked::Power)
         .before(12, elementwise::lowered::pow)
@@ -339,55 +291,38 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .carries(Carries::Rising)
         .allows(Allowed::OF_ONE)
         .zeros(ZeroSigns::OfFirst)
-        .each_output(Each::TRANSCENDENTAL)
-        .infer(elementwise::infer::same)
-        .computes(elementwise::activations::eval)
+        .activates(Each::TRANSCENDENTAL)
         .converts("Selu", "rounding", elementwise::to_openvino::selu),
     onnx("Shrink", Ieee)
         .zeros(ZeroSigns::OfFirst)
-        .each_output(Each::COMPARISON)
-        .infer(elementwise::infer::same)
-        .computes(elementwise::activations::eval)
+        .activates(Each::COMPARISON)
         .lower(elementwise::lowered::shrink),
     onnx("Sigmoid", Formula)
         .allows(Allowed::OF_ONE)
         .zeros(ZeroSigns::Unseen)
         .unsigned()
         .maps_real(Function::Sigmoid)
-        .converts("Sigmoid", "rounding", |cx| cx.function("Sigmoid")),
+        .converts_function("Sigmoid"),
     onnx("Sign", Exact)
         .zeros(ZeroSigns::OfFirst)
         .idempotent()
         .infer(elementwise::infer::sign)
         .maps(elementwise::unary::sign)
         .converts("Sign", "floats: NaN", elementwise::to_openvino::sign),
-    onnx("Sin", Formula).zeros(ZeroSigns::OfFirst).maps_real(Function::Sin).converts(
-        "Sin",
-        "rounding",
-        |cx| cx.function("Sin")
-    ),
-    onnx("Sinh", Formula).zeros(ZeroSigns::OfFirst).maps_real(Function::Sinh).converts(
-        "Sinh",
-        "rounding",
-        |cx| cx.function("Sinh")
-    ),
+    onnx("Sin", Formula).zeros(ZeroSigns::OfFirst).maps_real(Function::Sin).converts_function("Sin"),
+    onnx("Sinh", Formula).zeros(ZeroSigns::OfFirst).maps_real(Function::Sinh).converts_function("Sinh"),
     onnx("Softplus", Formula)
         .allows(Allowed::OF_ONE)
         .zeros(ZeroSigns::Unseen)
         .maps_real(Function::Softplus)
-        .converts("SoftPlus", "rounding", |cx| cx.function("SoftPlus")),
+        .converts_function("SoftPlus"),
     onnx("Softsign", Formula)
         .carries(Carries::Ends)
         .allows(Allowed::FUNCTION)
         .zeros(ZeroSigns::OfFirst)
-        .each_output(Each::arithmetic(1))
-        .infer(elementwise::infer::same)
-        .computes(elementwise::activations::eval)
-        .converts("SoftSign", "rounding", |cx| cx.function("SoftSign")),
-    onnx("Sqrt", Ieee)
-        .zeros(ZeroSigns::OfFirst)
-        .maps_real(Function::Sqrt)
-        .converts("Sqrt", "", |cx| cx.unary("Sqrt")),
+        .activates(Each::arithmetic(1))
+        .converts_function("SoftSign"),
+    onnx("Sqrt", Ieee).zeros(ZeroSigns::OfFirst).maps_real(Function::Sqrt).converts_unary("Sqrt"),
     onnx("StringConcat", Moved)
         .works(Work::Open(OF_TEXTS))
         .infer(elementwise::infer::broadcast)
@@ -397,7 +332,7 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .zeros(ZeroSigns::OfAll)
         .infer(elementwise::infer::binary)
         .combines(Operation::Sub)
-        .converts("Subtract", "", |cx| elementwise::to_openvino::binary(cx, "Subtract")),
+        .converts_binary("Subtract"),
     onnx("Sum", Order)
         .checked(Checked::Sum)
         .zeros(ZeroSigns::OfAll)
@@ -411,26 +346,14 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .allows(Allowed::OF_ELEMENT)
         .composed_before(24, elementwise::lowered::swish)
         .zeros(ZeroSigns::OfFirst)
-        .each_output(Each::TRANSCENDENTAL)
-        .infer(elementwise::infer::same)
-        .computes(elementwise::activations::eval)
+        .activates(Each::TRANSCENDENTAL)
         .converts("Swish", "rounding", elementwise::to_openvino::swish),
-    onnx("Tan", Formula).zeros(ZeroSigns::OfFirst).maps_real(Function::Tan).converts(
-        "Tan",
-        "rounding",
-        |cx| cx.function("Tan")
-    ),
-    onnx("Tanh", Formula).zeros(ZeroSigns::OfFirst).maps_real(Function::Tanh).converts(
-        "Tanh",
-        "rounding",
-        |cx| cx.function("Tanh")
-    ),
+    onnx("Tan", Formula).zeros(ZeroSigns::OfFirst).maps_real(Function::Tan).converts_function("Tan"),
+    onnx("Tanh", Formula).zeros(ZeroSigns::OfFirst).maps_real(Function::Tanh).converts_function("Tanh"),
     onnx("ThresholdedRelu", Exact)
         .carries(Carries::Rising)
         .zeros(ZeroSigns::OfFirst)
-        .each_output(Each::COMPARISON)
-        .infer(elementwise::infer::same)
-        .computes(elementwise::activations::eval)
+        .activates(Each::COMPARISON)
         .lower(elementwise::lowered::thresholded_relu),
     onnx("Where", Moved)
         .sizes(&[1, 2])
@@ -439,9 +362,8 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .infer(elementwise::infer::select)
         .eval(elementwise::select::select)
         .converts("Select", "", elementwise::to_openvino::where_row),
-    onnx("Xor", Exact).infer(elementwise::infer::binary).combines(Operation::Xor).converts(
-        "LogicalXor",
-        "",
-        |cx| elementwise::to_openvino::binary(cx, "LogicalXor")
-    ),
+    onnx("Xor", Exact)
+        .infer(elementwise::infer::binary)
+        .combines(Operation::Xor)
+        .converts_binary("LogicalXor"),
 ];

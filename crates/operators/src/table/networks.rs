@@ -25,8 +25,7 @@ pub(super) const NETWORKS: &[Row] = rows![
         .computes(attention::eval::attention)
         .lower(attention::lowered::attention),
     onnx("AveragePool", Order)
-        .numbers(&[numbers::WINDOW_PADS])
-        .words(&[words::AUTO_PAD])
+        .auto_pads()
         .zeros(ZeroSigns::OfFirst)
         .works(Work::Window(Each::arithmetic(1)))
         .infer(windows::infer::pool)
@@ -56,8 +55,7 @@ pub(super) const NETWORKS: &[Row] = rows![
         .computes(windows::convolutions::col2im)
         .lower(windows::lowered::col2im),
     onnx("Conv", Order)
-        .numbers(&[numbers::WINDOW_PADS])
-        .words(&[words::AUTO_PAD])
+        .auto_pads()
         .weights(&[1])
         .zeros(ZeroSigns::OfAll)
         .bias(2)
@@ -66,15 +64,13 @@ pub(super) const NETWORKS: &[Row] = rows![
         .computes(windows::convolutions::conv)
         .converts("Convolution, GroupConvolution", "rounding", windows::to_openvino::conv),
     onnx("ConvInteger", Order)
-        .numbers(&[numbers::WINDOW_PADS])
-        .words(&[words::AUTO_PAD])
+        .auto_pads()
         .works(Work::Conv { weight: 1, skip: 1 })
         .infer(windows::infer::conv_rule)
         .computes(quantization::eval::conv_integer)
         .lower(contrib::quantized::lowered::conv_integer),
     onnx("ConvTranspose", Order)
-        .numbers(&[numbers::WINDOW_PADS])
-        .words(&[words::AUTO_PAD])
+        .auto_pads()
         .weights(&[1])
         .zeros(ZeroSigns::OfAll)
         .bias(2)
@@ -124,17 +120,7 @@ pub(super) const NETWORKS: &[Row] = rows![
             "rounding",
             quantization::to_openvino::dynamic_quantize,
         ),
-    onnx("GRU", Order)
-        .allows(Allowed::Unknown)
-        .words(&[words::DIRECTION, words::GATES])
-        .weights(&[1, 2])
-        .zeros(ZeroSigns::OfFirst)
-        .works(Work::Recurrent { weight: 1 })
-        .infer(recurrent::infer::recurrent)
-        .computes(recurrent::eval::recurrent)
-        .converts("GRUSequence", "rounding", |cx| {
-            recurrent::to_openvino::recurrent(cx, recurrent::to_openvino::Network::Gru)
-        }),
+    onnx("GRU", Order).recurs(Gru, "GRUSequence"),
     onnx("GlobalAveragePool", Order)
         .zeros(ZeroSigns::OfFirst)
         .works(Work::EachInput(Each::arithmetic(1)))
@@ -149,7 +135,6 @@ pub(super) const NETWORKS: &[Row] = rows![
         .lower(windows::lowered::lp_pool),
     onnx("GlobalMaxPool", Chosen)
         .carries(Carries::Ends)
-        .zeros(ZeroSigns::OfFirst)
         .picks()
         .works(Work::EachInput(Each::COMPARISON))
         .infer(windows::infer::global_average_pool)
@@ -198,17 +183,7 @@ pub(super) const NETWORKS: &[Row] = rows![
         .infer(normalization::infer::lrn)
         .computes(normalization::eval::lrn)
         .converts("LRN, Multiply", "rounding", normalization::to_openvino::local_response),
-    onnx("LSTM", Order)
-        .allows(Allowed::Unknown)
-        .words(&[words::DIRECTION, words::GATES])
-        .weights(&[1, 2])
-        .zeros(ZeroSigns::OfFirst)
-        .works(Work::Recurrent { weight: 1 })
-        .infer(recurrent::infer::recurrent)
-        .computes(recurrent::eval::recurrent)
-        .converts("LSTMSequence", "rounding", |cx| {
-            recurrent::to_openvino::recurrent(cx, recurrent::to_openvino::Network::Lstm)
-        }),
+    onnx("LSTM", Order).recurs(Lstm, "LSTMSequence"),
     onnx("LayerNormalization", Order)
         .allows(Allowed::Steps)
         .composed_before(17, normalization::lowered::layer_normalization)
@@ -243,16 +218,14 @@ pub(super) const NETWORKS: &[Row] = rows![
         .lower(normalization::lowered::lp_normalization),
     onnx("LpPool", Order)
         .allows(Allowed::Sums(Magnitudes::steps(40)))
-        .numbers(&[numbers::WINDOW_PADS])
-        .words(&[words::AUTO_PAD])
+        .auto_pads()
         .works(Work::Window(Each::arithmetic(1)))
         .infer(windows::infer::pool)
         .computes(windows::pools::lp_pool)
         .lower(windows::lowered::lp_pool),
     onnx("MaxPool", Chosen)
         .carries(Carries::Ends)
-        .numbers(&[numbers::WINDOW_PADS])
-        .words(&[words::AUTO_PAD])
+        .auto_pads()
         .idle(crate::idle::max_pool)
         .works(Work::Window(Each::COMPARISON))
         .infer(windows::infer::pool)
@@ -288,8 +261,7 @@ pub(super) const NETWORKS: &[Row] = rows![
         .converts("PReLU; with other slopes: Less, Multiply, Select", "", elementwise::to_openvino::p_relu),
     onnx("QLinearConv", Order)
         .allows(Allowed::Code)
-        .numbers(&[numbers::WINDOW_PADS])
-        .words(&[words::AUTO_PAD])
+        .auto_pads()
         .works(Work::Conv { weight: 3, skip: 1 })
         .infer(windows::infer::q_linear_conv)
         .computes(quantization::eval::q_linear_conv)
@@ -316,17 +288,7 @@ pub(super) const NETWORKS: &[Row] = rows![
             "rounding",
             normalization::to_openvino::rms_normalization,
         ),
-    onnx("RNN", Order)
-        .allows(Allowed::Unknown)
-        .words(&[words::DIRECTION, words::GATES])
-        .weights(&[1, 2])
-        .zeros(ZeroSigns::OfFirst)
-        .works(Work::Recurrent { weight: 1 })
-        .infer(recurrent::infer::recurrent)
-        .computes(recurrent::eval::recurrent)
-        .converts("RNNSequence", "rounding", |cx| {
-            recurrent::to_openvino::recurrent(cx, recurrent::to_openvino::Network::Rnn)
-        }),
+    onnx("RNN", Order).recurs(Rnn, "RNNSequence"),
     onnx("Resize", Interpolated)
         .allows(Allowed::Interpolated)
         .sizes(&[3])

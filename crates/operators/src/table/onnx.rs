@@ -93,7 +93,6 @@ pub(super) const ONNX: &[Row] = rows![
         .converts("DFT, IDFT, RDFT, IRDFT", "rounding", signal::to_openvino::dft),
     onnx("DepthToSpace", Moved)
         .words(&[words::BLOCK_ORDER])
-        .zeros(ZeroSigns::OfFirst)
         .picks()
         .infer(layout::infer::depth_to_space)
         .computes(layout::rearrange::depth_to_space)
@@ -113,7 +112,6 @@ pub(super) const ONNX: &[Row] = rows![
         .converts("Einsum", "floats: rounding", reduction::to_openvino::einsum),
     onnx("Expand", Moved)
         .sizes(&[1])
-        .zeros(ZeroSigns::OfFirst)
         .picks()
         .infer(layout::infer::expand)
         .eval(layout::eval::expand)
@@ -125,20 +123,17 @@ pub(super) const ONNX: &[Row] = rows![
         .eval(generate::eval::eye_like)
         .converts("Eye", "", layout::to_openvino::eye_like),
     onnx("Flatten", Moved)
-        .zeros(ZeroSigns::OfFirst)
         .picks()
         .infer(layout::reshaped::flatten)
         .eval(layout::eval::flatten)
         .converts("Reshape", "", layout::to_openvino::flatten)
         .role(Role::View),
-    onnx("Gather", Moved)
-        .zeros(ZeroSigns::OfFirst)
-        .picks()
-        .infer(indexing::infer::gather)
-        .eval(indexing::eval::gather)
-        .converts("Gather", "", indexing::to_openvino::gather),
+    onnx("Gather", Moved).picks().infer(indexing::infer::gather).eval(indexing::eval::gather).converts(
+        "Gather",
+        "",
+        indexing::to_openvino::gather
+    ),
     onnx("GatherElements", Moved)
-        .zeros(ZeroSigns::OfFirst)
         .picks()
         .infer(indexing::infer::gather_elements)
         .eval(indexing::eval::gather_elements)
@@ -146,7 +141,6 @@ pub(super) const ONNX: &[Row] = rows![
     onnx("GatherND", Moved)
         .numbers(&[numbers::BATCH_AXES])
         .before(12, indexing::lowered::gather_nd)
-        .zeros(ZeroSigns::OfFirst)
         .picks()
         .infer(indexing::infer::gather_nd)
         .eval(indexing::eval::gather_nd)
@@ -171,7 +165,6 @@ pub(super) const ONNX: &[Row] = rows![
         .computes(signal::eval::window)
         .lower(|l| signal::lowered::window(l, signal::eval::HANN)),
     onnx("Identity", Moved)
-        .zeros(ZeroSigns::OfFirst)
         .picks()
         .infer(layout::reshaped::identity)
         .build(layout::identity::Identity::build)
@@ -296,101 +289,53 @@ pub(super) const ONNX: &[Row] = rows![
             layout::to_openvino::range,
         ),
     onnx("ReduceL1", Order)
-        .lists(&[1])
         .checked(Checked::Sum)
-        .zeros(ZeroSigns::OfFirst)
         .unsigned()
-        .reduces(Reduces::Once)
-        .works(Work::EachInput(Each::arithmetic(1)))
-        .infer(reduction::infer::reduce)
-        .eval(reduction::eval::reduce)
+        .reduces_axes(Reduces::Once, Each::arithmetic(1))
         .converts("ReduceL1, Abs", "floats: rounding", reduction::to_openvino::reduce_l1),
     onnx("ReduceL2", Order)
         .allows(Allowed::Sums(Magnitudes::steps(8)))
-        .lists(&[1])
-        .zeros(ZeroSigns::OfFirst)
         .unsigned()
-        .reduces(Reduces::Once)
-        .works(Work::EachInput(Each::arithmetic(1)))
-        .infer(reduction::infer::reduce)
-        .eval(reduction::eval::reduce)
+        .reduces_axes(Reduces::Once, Each::arithmetic(1))
         .converts("ReduceL2, Abs", "rounding", reduction::to_openvino::reduce_l2),
-    onnx("ReduceLogSum", Formula)
-        .lists(&[1])
-        .zeros(ZeroSigns::OfFirst)
-        .reduces(Reduces::Once)
-        .works(Work::EachInput(Each::arithmetic(1)))
-        .infer(reduction::infer::reduce)
-        .eval(reduction::eval::reduce)
-        .converts("ReduceSum, Log", "rounding", reduction::to_openvino::reduce_log_sum),
+    onnx("ReduceLogSum", Formula).reduces_axes(Reduces::Once, Each::arithmetic(1)).converts(
+        "ReduceSum, Log",
+        "rounding",
+        reduction::to_openvino::reduce_log_sum
+    ),
     onnx("ReduceLogSumExp", Formula)
-        .lists(&[1])
-        .zeros(ZeroSigns::OfFirst)
-        .reduces(Reduces::Once)
-        .works(Work::EachInput(Each::of(2, 1, 1)))
-        .infer(reduction::infer::reduce)
-        .eval(reduction::eval::reduce)
+        .reduces_axes(Reduces::Once, Each::of(2, 1, 1))
         .lower(reduction::lowered::reduce_log_sum_exp),
     onnx("ReduceMax", Chosen)
         .carries(Carries::Ends)
-        .lists(&[1])
-        .zeros(ZeroSigns::OfFirst)
         .picks()
-        .reduces(Reduces::Nested)
-        .works(Work::EachInput(Each::COMPARISON))
-        .infer(reduction::infer::reduce)
-        .eval(reduction::eval::reduce)
+        .reduces_axes(Reduces::Nested, Each::COMPARISON)
         .converts("ReduceMax, ReduceLogicalOr", "floats: NaN; no elements", |cx| {
             reduction::to_openvino::min_max(cx, "ReduceMax", "ReduceLogicalOr")
         }),
     onnx("ReduceMean", Order)
-        .lists(&[1])
         .checked(Checked::Mean)
-        .zeros(ZeroSigns::OfFirst)
-        .reduces(Reduces::Nested)
-        .works(Work::EachInput(Each::arithmetic(1)))
-        .infer(reduction::infer::reduce)
-        .eval(reduction::eval::reduce)
+        .reduces_axes(Reduces::Nested, Each::arithmetic(1))
         .converts("ReduceMean", "rounding", reduction::to_openvino::reduce_mean),
     onnx("ReduceMin", Chosen)
         .carries(Carries::Ends)
-        .lists(&[1])
-        .zeros(ZeroSigns::OfFirst)
         .picks()
-        .reduces(Reduces::Nested)
-        .works(Work::EachInput(Each::COMPARISON))
-        .infer(reduction::infer::reduce)
-        .eval(reduction::eval::reduce)
+        .reduces_axes(Reduces::Nested, Each::COMPARISON)
         .converts("ReduceMin, ReduceLogicalAnd", "floats: NaN; no elements", |cx| {
             reduction::to_openvino::min_max(cx, "ReduceMin", "ReduceLogicalAnd")
         }),
     onnx("ReduceProd", Order)
-        .lists(&[1])
         .checked(Checked::Product)
-        .zeros(ZeroSigns::OfFirst)
-        .reduces(Reduces::Nested)
-        .works(Work::EachInput(Each::arithmetic(1)))
-        .infer(reduction::infer::reduce)
-        .eval(reduction::eval::reduce)
+        .reduces_axes(Reduces::Nested, Each::arithmetic(1))
         .converts("ReduceProd", "floats: rounding", reduction::to_openvino::reduce_prod),
     onnx("ReduceSum", Order)
-        .lists(&[1])
         .checked(Checked::Sum)
-        .zeros(ZeroSigns::OfFirst)
-        .reduces(Reduces::Nested)
-        .works(Work::EachInput(Each::arithmetic(1)))
-        .infer(reduction::infer::reduce)
-        .eval(reduction::eval::reduce)
+        .reduces_axes(Reduces::Nested, Each::arithmetic(1))
         .converts("ReduceSum", "floats: rounding", reduction::to_openvino::reduce_sum),
     onnx("ReduceSumSquare", Order)
-        .lists(&[1])
         .checked(Checked::SumOfSquares)
-        .zeros(ZeroSigns::OfFirst)
         .unsigned()
-        .reduces(Reduces::Once)
-        .works(Work::EachInput(Each::arithmetic(1)))
-        .infer(reduction::infer::reduce)
-        .eval(reduction::eval::reduce)
+        .reduces_axes(Reduces::Once, Each::arithmetic(1))
         .converts("Multiply, ReduceSum", "floats: rounding", reduction::to_openvino::reduce_sum_square),
     onnx("RegexFullMatch", Open)
         .works(Work::Open(OF_TEXTS))
@@ -401,7 +346,6 @@ pub(super) const ONNX: &[Row] = rows![
         .lists(&[1])
         .idle(crate::idle::reshape)
         .before(14, layout::lowered::reshape)
-        .zeros(ZeroSigns::OfFirst)
         .picks()
         .infer(layout::reshaped::reshape)
         .eval(layout::eval::reshape)
@@ -471,7 +415,6 @@ pub(super) const ONNX: &[Row] = rows![
     onnx("Slice", Moved)
         .lists(&[1, 2, 3, 4])
         .sizes(&[1, 2])
-        .zeros(ZeroSigns::OfFirst)
         .picks()
         .infer(indexing::infer::slice)
         .eval(indexing::eval::slice)
@@ -479,7 +422,6 @@ pub(super) const ONNX: &[Row] = rows![
         .role(Role::Slice),
     onnx("SpaceToDepth", Moved)
         .words(&[words::BLOCK_ORDER])
-        .zeros(ZeroSigns::OfFirst)
         .picks()
         .infer(layout::infer::space_to_depth)
         .computes(layout::rearrange::space_to_depth)
@@ -489,7 +431,6 @@ pub(super) const ONNX: &[Row] = rows![
         .lists(&[1])
         .sizes(&[1])
         .instead(layout::lowered::smaller_last_part)
-        .zeros(ZeroSigns::OfFirst)
         .picks()
         .axis(0)
         .infer(layout::infer::split)
@@ -498,7 +439,6 @@ pub(super) const ONNX: &[Row] = rows![
         .role(Role::Split),
     onnx("Squeeze", Moved)
         .lists(&[1])
-        .zeros(ZeroSigns::OfFirst)
         .picks()
         .infer(layout::reshaped::squeeze)
         .eval(layout::eval::squeeze)
@@ -525,7 +465,6 @@ pub(super) const ONNX: &[Row] = rows![
     onnx("Tile", Moved)
         .lists(&[1])
         .sizes(&[1])
-        .zeros(ZeroSigns::OfFirst)
         .picks()
         .infer(layout::infer::tile)
         .eval(layout::eval::tile)
@@ -536,6 +475,7 @@ pub(super) const ONNX: &[Row] = rows![
         .lists(&[1])
         .sizes(&[1])
         .picks()
+        .zeros(ZeroSigns::Any)
         .axis(-1)
         .works(Work::EachInput(Each::COMPARISON))
         .infer(reduction::infer::top_k_rule)
@@ -546,7 +486,6 @@ pub(super) const ONNX: &[Row] = rows![
             reduction::to_openvino::top_k,
         ),
     onnx("Transpose", Moved)
-        .zeros(ZeroSigns::OfFirst)
         .picks()
         .infer(layout::infer::transpose)
         .eval(layout::eval::transpose)
@@ -567,7 +506,6 @@ pub(super) const ONNX: &[Row] = rows![
         .converts("Unique", "floats: NaN", reduction::to_openvino::unique),
     onnx("Unsqueeze", Moved)
         .scalars(&[1])
-        .zeros(ZeroSigns::OfFirst)
         .picks()
         .infer(layout::reshaped::unsqueeze)
         .eval(layout::eval::unsqueeze)

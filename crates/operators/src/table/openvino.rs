@@ -49,11 +49,7 @@ pub(super) const OPENVINO: &[Row] = rows![
         .infer(elementwise::infer::cumulative)
         .eval(reduction::eval::cum_sum)
         .becomes("CumSum", "floats: rounding", reduction::to_onnx::cum_sum),
-    openvino("DFT", Order)
-        .allows(Allowed::Unknown)
-        .works(Work::Fourier)
-        .infer(signal::openvino::transformed)
-        .becomes("DFT, Shape, Gather, Equal, Where", "rounding", signal::to_onnx::dft,),
+    openvino("DFT", Order).transforms(),
     openvino("Einsum", Order).works(Work::Einsum).infer(matmul::infer::einsum).becomes(
         "Einsum",
         "floats: rounding",
@@ -108,13 +104,9 @@ pub(super) const OPENVINO: &[Row] = rows![
     openvino("Identity", Moved)
         .infer(layout::reshaped::identity)
         .build(layout::identity::Identity::build)
-        .becomes("Identity", "", |l| l.unary("Identity"))
+        .becomes_unary("Identity")
         .role(Role::Copy),
-    openvino("IDFT", Order)
-        .allows(Allowed::Unknown)
-        .works(Work::Fourier)
-        .infer(signal::openvino::transformed)
-        .becomes("DFT, Shape, Gather, Equal, Where", "rounding", signal::to_onnx::dft,),
+    openvino("IDFT", Order).transforms(),
     openvino("If", Moved)
         .allows(Allowed::Unknown)
         .works(Work::Graphs)
@@ -132,11 +124,7 @@ pub(super) const OPENVINO: &[Row] = rows![
             l,
             dialects::elimination::inverse
         )),
-    openvino("IRDFT", Order)
-        .allows(Allowed::Unknown)
-        .works(Work::Fourier)
-        .infer(signal::openvino::transformed)
-        .becomes("DFT, Shape, Gather, Equal, Where", "rounding", signal::to_onnx::dft,),
+    openvino("IRDFT", Order).transforms(),
     openvino("Loop", Moved)
         .allows(Allowed::Unknown)
         .works(Work::Graphs)
@@ -193,74 +181,52 @@ pub(super) const OPENVINO: &[Row] = rows![
             "floats: rounding, and with it perhaps the number of elements; uint64: 2^63 or more",
             layout::to_onnx::range,
         ),
-    openvino("RDFT", Order)
-        .allows(Allowed::Unknown)
-        .works(Work::Fourier)
-        .infer(signal::openvino::transformed)
-        .becomes("DFT, Shape, Gather, Equal, Where", "rounding", signal::to_onnx::dft,),
-    openvino("ReduceL1", Order)
-        .works(Work::EachInput(Each::arithmetic(1)))
-        .infer(reduction::infer::reduce)
-        .eval(reduction::openvino::run_reduce)
-        .becomes("ReduceL1", "floats: rounding; computed axes named twice", |l| {
-            reduction::to_onnx::sums(l, "ReduceL1")
-        }),
-    openvino("ReduceL2", Order)
-        .works(Work::EachInput(Each::arithmetic(1)))
-        .infer(reduction::infer::reduce)
-        .eval(reduction::openvino::run_reduce)
-        .becomes("ReduceL2", "rounding; computed axes named twice", reduction::to_onnx::reduce_l2),
-    openvino("ReduceLogicalAnd", Exact)
-        .works(Work::EachInput(Each::arithmetic(1)))
-        .meaning("ReduceMin")
-        .infer(reduction::infer::reduce)
-        .eval(reduction::openvino::run_reduce)
-        .becomes("ReduceMin, Cast", "no elements; computed axes named twice", |l| {
-            reduction::to_onnx::of_truth(l, "ReduceMin")
-        }),
-    openvino("ReduceLogicalOr", Exact)
-        .works(Work::EachInput(Each::arithmetic(1)))
-        .meaning("ReduceMax")
-        .infer(reduction::infer::reduce)
-        .eval(reduction::openvino::run_reduce)
-        .becomes("ReduceMax, Cast", "no elements; computed axes named twice", |l| {
-            reduction::to_onnx::of_truth(l, "ReduceMax")
-        }),
-    openvino("ReduceMax", Chosen)
-        .carries(Carries::Ends)
-        .works(Work::EachInput(Each::COMPARISON))
-        .infer(reduction::infer::reduce)
-        .eval(reduction::openvino::run_reduce)
-        .becomes("ReduceMax", "floats: NaN; no elements; computed axes named twice", |l| {
-            reduction::to_onnx::min_max(l, "ReduceMax")
-        }),
-    openvino("ReduceMean", Order)
-        .works(Work::EachInput(Each::arithmetic(1)))
-        .infer(reduction::infer::reduce)
-        .eval(reduction::openvino::run_reduce)
-        .becomes("ReduceMean", "rounding; computed axes named twice", reduction::to_onnx::reduce_mean),
-    openvino("ReduceMin", Chosen)
-        .carries(Carries::Ends)
-        .works(Work::EachInput(Each::COMPARISON))
-        .infer(reduction::infer::reduce)
-        .eval(reduction::openvino::run_reduce)
-        .becomes("ReduceMin", "floats: NaN; no elements; computed axes named twice", |l| {
-            reduction::to_onnx::min_max(l, "ReduceMin")
-        }),
-    openvino("ReduceProd", Order)
-        .works(Work::EachInput(Each::arithmetic(1)))
-        .infer(reduction::infer::reduce)
-        .eval(reduction::openvino::run_reduce)
-        .becomes("ReduceProd", "floats: rounding; computed axes named twice", |l| {
-            reduction::to_onnx::sums(l, "ReduceProd")
-        }),
-    openvino("ReduceSum", Order)
-        .works(Work::EachInput(Each::arithmetic(1)))
-        .infer(reduction::infer::reduce)
-        .eval(reduction::openvino::run_reduce)
-        .becomes("ReduceSum", "floats: rounding; computed axes named twice", |l| {
-            reduction::to_onnx::sums(l, "ReduceSum")
-        }),
+    openvino("RDFT", Order).transforms(),
+    openvino("ReduceL1", Order).reduces_listed(Each::arithmetic(1)).becomes(
+        "ReduceL1",
+        "floats: rounding; computed axes named twice",
+        |l| { reduction::to_onnx::sums(l, "ReduceL1") }
+    ),
+    openvino("ReduceL2", Order).reduces_listed(Each::arithmetic(1)).becomes(
+        "ReduceL2",
+        "rounding; computed axes named twice",
+        reduction::to_onnx::reduce_l2
+    ),
+    openvino("ReduceLogicalAnd", Exact).meaning("ReduceMin").reduces_listed(Each::arithmetic(1)).becomes(
+        "ReduceMin, Cast",
+        "no elements; computed axes named twice",
+        |l| { reduction::to_onnx::of_truth(l, "ReduceMin") }
+    ),
+    openvino("ReduceLogicalOr", Exact).meaning("ReduceMax").reduces_listed(Each::arithmetic(1)).becomes(
+        "ReduceMax, Cast",
+        "no elements; computed axes named twice",
+        |l| { reduction::to_onnx::of_truth(l, "ReduceMax") }
+    ),
+    openvino("ReduceMax", Chosen).carries(Carries::Ends).reduces_listed(Each::COMPARISON).becomes(
+        "ReduceMax",
+        "floats: NaN; no elements; computed axes named twice",
+        |l| { reduction::to_onnx::min_max(l, "ReduceMax") }
+    ),
+    openvino("ReduceMean", Order).reduces_listed(Each::arithmetic(1)).becomes(
+        "ReduceMean",
+        "rounding; computed axes named twice",
+        reduction::to_onnx::reduce_mean
+    ),
+    openvino("ReduceMin", Chosen).carries(Carries::Ends).reduces_listed(Each::COMPARISON).becomes(
+        "ReduceMin",
+        "floats: NaN; no elements; computed axes named twice",
+        |l| { reduction::to_onnx::min_max(l, "ReduceMin") }
+    ),
+    openvino("ReduceProd", Order).reduces_listed(Each::arithmetic(1)).becomes(
+        "ReduceProd",
+        "floats: rounding; computed axes named twice",
+        |l| { reduction::to_onnx::sums(l, "ReduceProd") }
+    ),
+    openvino("ReduceSum", Order).reduces_listed(Each::arithmetic(1)).becomes(
+        "ReduceSum",
+        "floats: rounding; computed axes named twice",
+        |l| { reduction::to_onnx::sums(l, "ReduceSum") }
+    ),
     openvino("Reshape", Moved)
         .infer(layout::openvino::reshape)
         .eval(layout::openvino::run_reshape)

@@ -15,32 +15,24 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = rows![
         .same_as("Abs")
         .infer(elementwise::infer::abs)
         .maps(elementwise::unary::abs)
-        .becomes("Abs", "", |l| l.unary("Abs")),
-    openvino("Acos", Formula).maps_floats(Function::Acos).becomes("Acos", "rounding", |l| l.function("Acos")),
-    openvino("Acosh", Formula)
-        .maps_floats(Function::Acosh)
-        .becomes("Acosh", "rounding", |l| l.function("Acosh")),
+        .becomes_unary("Abs"),
+    openvino("Acos", Formula).maps_floats(Function::Acos).becomes_function("Acos"),
+    openvino("Acosh", Formula).maps_floats(Function::Acosh).becomes_function("Acosh"),
     openvino("Add", Ieee)
-        .words(&[words::BROADCAST])
         .same_as("Add")
         .infer(elementwise::infer::binary)
         .combines_both(Operation::Add)
-        .becomes("Add", "", |l| elementwise::to_onnx::binary(l, "Add")),
-    openvino("Asin", Formula).maps_floats(Function::Asin).becomes("Asin", "rounding", |l| l.function("Asin")),
-    openvino("Asinh", Formula)
-        .maps_floats(Function::Asinh)
-        .becomes("Asinh", "rounding", |l| l.function("Asinh")),
-    openvino("Atan", Formula).maps_floats(Function::Atan).becomes("Atan", "rounding", |l| l.function("Atan")),
-    openvino("Atanh", Formula)
-        .maps_floats(Function::Atanh)
-        .becomes("Atanh", "rounding", |l| l.function("Atanh")),
-    openvino("BitwiseAnd", Exact)
-        .words(&[words::BROADCAST])
-        .infer(elementwise::infer::broadcast)
-        .combines_both(Operation::And)
-        .becomes("BitwiseAnd, And", "", |l| elementwise::to_onnx::bitwise(l, "BitwiseAnd", "And")),
+        .becomes_binary("Add"),
+    openvino("Asin", Formula).maps_floats(Function::Asin).becomes_function("Asin"),
+    openvino("Asinh", Formula).maps_floats(Function::Asinh).becomes_function("Asinh"),
+    openvino("Atan", Formula).maps_floats(Function::Atan).becomes_function("Atan"),
+    openvino("Atanh", Formula).maps_floats(Function::Atanh).becomes_function("Atanh"),
+    openvino("BitwiseAnd", Exact).infer(elementwise::infer::broadcast).combines_both(Operation::And).becomes(
+        "BitwiseAnd, And",
+        "",
+        |l| elementwise::to_onnx::bitwise(l, "BitwiseAnd", "And")
+    ),
     openvino("BitwiseLeftShift", Open)
-        .words(&[words::BROADCAST])
         .infer(elementwise::infer::broadcast)
         .combines_both(Operation::Left)
         .becomes("BitShift", "counts of the width or more", |l| elementwise::to_onnx::shift(l, "LEFT")),
@@ -49,21 +41,20 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = rows![
         .infer(elementwise::infer::same)
         .eval(elementwise::openvino::bitwise_not)
         .becomes("BitwiseNot, Not", "", elementwise::to_onnx::bitwise_not),
-    openvino("BitwiseOr", Exact)
-        .words(&[words::BROADCAST])
-        .infer(elementwise::infer::broadcast)
-        .combines_both(Operation::Or)
-        .becomes("BitwiseOr, Or", "", |l| elementwise::to_onnx::bitwise(l, "BitwiseOr", "Or")),
+    openvino("BitwiseOr", Exact).infer(elementwise::infer::broadcast).combines_both(Operation::Or).becomes(
+        "BitwiseOr, Or",
+        "",
+        |l| elementwise::to_onnx::bitwise(l, "BitwiseOr", "Or")
+    ),
     openvino("BitwiseRightShift", Open)
-        .words(&[words::BROADCAST])
         .infer(elementwise::infer::broadcast)
         .combines_both(Operation::Right)
         .becomes("BitShift", "counts of the width or more", |l| elementwise::to_onnx::shift(l, "RIGHT")),
-    openvino("BitwiseXor", Exact)
-        .words(&[words::BROADCAST])
-        .infer(elementwise::infer::broadcast)
-        .combines_both(Operation::Xor)
-        .becomes("BitwiseXor, Xor", "", |l| elementwise::to_onnx::bitwise(l, "BitwiseXor", "Xor")),
+    openvino("BitwiseXor", Exact).infer(elementwise::infer::broadcast).combines_both(Operation::Xor).becomes(
+        "BitwiseXor, Xor",
+        "",
+        |l| elementwise::to_onnx::bitwise(l, "BitwiseXor", "Xor")
+    ),
     openvino("Ceiling", Exact)
         .same_as("Ceil")
         .meaning("Ceil")
@@ -90,8 +81,8 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = rows![
             elementwise::to_onnx::convert_like,
         )
         .role(Role::Cast),
-    openvino("Cos", Formula).maps_floats(Function::Cos).becomes("Cos", "rounding", |l| l.function("Cos")),
-    openvino("Cosh", Formula).maps_floats(Function::Cosh).becomes("Cosh", "rounding", |l| l.function("Cosh")),
+    openvino("Cos", Formula).maps_floats(Function::Cos).becomes_function("Cos"),
+    openvino("Cosh", Formula).maps_floats(Function::Cosh).becomes_function("Cosh"),
     openvino("Divide", Ieee)
         .carries(Carries::Quotient(1))
         .words(&[words::BROADCAST])
@@ -112,24 +103,20 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = rows![
         .infer(elementwise::infer::same)
         .becomes("Elu", "rounding", elementwise::to_onnx::elu),
     openvino("Equal", Exact)
-        .words(&[words::BROADCAST])
         .infer(elementwise::openvino::compare)
         .combines_both(Operation::Equal)
-        .becomes("Equal", "", |l| elementwise::to_onnx::binary(l, "Equal")),
+        .becomes_binary("Equal"),
     openvino("Erf", Formula)
         .carries(Carries::Ends)
         .each_output(Each::TRANSCENDENTAL)
         .infer(elementwise::infer::same)
-        .becomes("Erf", "rounding", |l| l.function("Erf")),
+        .becomes_function("Erf"),
     openvino("ErfInv", Formula)
         .each_output(Each::TRANSCENDENTAL)
         .infer(elementwise::infer::same)
         .computes(|_, cx| elementwise::special::mapped(cx, elementwise::special::erf_inv))
         .lower(dialects::special::erf_inv),
-    openvino("Exp", Formula)
-        .same_as("Exp")
-        .maps_floats(Function::Exp)
-        .becomes("Exp", "rounding", |l| l.function("Exp")),
+    openvino("Exp", Formula).same_as("Exp").maps_floats(Function::Exp).becomes_function("Exp"),
     openvino("FakeConvert", Formula)
         .works(Work::EachInput(Each::arithmetic(2)))
         .infer(elementwise::infer::same)
@@ -140,7 +127,6 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = rows![
         .maps(elementwise::unary::floor)
         .becomes("Floor", "", |l| elementwise::to_onnx::of_floats(l, "Floor")),
     openvino("FloorMod", Open)
-        .words(&[words::BROADCAST])
         .meaning("Mod")
         .infer(elementwise::infer::binary)
         .combines_both(Operation::Mod)
@@ -157,16 +143,14 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = rows![
         .infer(elementwise::infer::same)
         .becomes("Gelu", "rounding", elementwise::to_onnx::gelu),
     openvino("Greater", Exact)
-        .words(&[words::BROADCAST])
         .infer(elementwise::openvino::compare)
         .combines_both(Operation::Greater)
-        .becomes("Greater", "", |l| elementwise::to_onnx::binary(l, "Greater")),
+        .becomes_binary("Greater"),
     openvino("GreaterEqual", Exact)
-        .words(&[words::BROADCAST])
         .meaning("GreaterOrEqual")
         .infer(elementwise::openvino::compare)
         .combines_both(Operation::GreaterOrEqual)
-        .becomes("GreaterOrEqual", "", |l| elementwise::to_onnx::binary(l, "GreaterOrEqual")),
+        .becomes_binary("GreaterOrEqual"),
     openvino("HSigmoid", Formula)
         .carries(Carries::Ends)
         .allows(Allowed::OF_ONE)
@@ -178,7 +162,7 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = rows![
         .allows(Allowed::OF_ELEMENT)
         .each_output(Each::COMPARISON)
         .infer(elementwise::infer::same)
-        .becomes("HardSwish", "rounding", |l| l.function("HardSwish")),
+        .becomes_function("HardSwish"),
     openvino("HardSigmoid", Formula)
         .carries(Carries::Rising)
         .allows(Allowed::OF_ONE)
@@ -204,19 +188,17 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = rows![
         .each_output(Each::COMPARISON)
         .infer(elementwise::openvino::is_finite_rule)
         .eval(elementwise::unary::is_na_n)
-        .becomes("IsNaN", "", |l| l.unary("IsNaN")),
+        .becomes_unary("IsNaN"),
     openvino("Less", Exact)
-        .words(&[words::BROADCAST])
         .infer(elementwise::openvino::compare)
         .combines_both(Operation::Less)
-        .becomes("Less", "", |l| elementwise::to_onnx::binary(l, "Less")),
+        .becomes_binary("Less"),
     openvino("LessEqual", Exact)
-        .words(&[words::BROADCAST])
         .meaning("LessOrEqual")
         .infer(elementwise::openvino::compare)
         .combines_both(Operation::LessOrEqual)
-        .becomes("LessOrEqual", "", |l| elementwise::to_onnx::binary(l, "LessOrEqual")),
-    openvino("Log", Formula).maps_floats(Function::Log).becomes("Log", "rounding", |l| l.function("Log")),
+        .becomes_binary("LessOrEqual"),
+    openvino("Log", Formula).maps_floats(Function::Log).becomes_function("Log"),
     openvino("LogicalAnd", Exact)
         .words(&[words::BROADCAST])
         .same_as("And")
@@ -224,13 +206,13 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = rows![
         .infer(elementwise::openvino::logical)
         .operation(Operation::And)
         .build(elementwise::openvino::logical_build)
-        .becomes("And", "", |l| elementwise::to_onnx::binary(l, "And")),
+        .becomes_binary("And"),
     openvino("LogicalNot", Exact)
         .same_as("Not")
         .meaning("Not")
         .infer(elementwise::infer::not)
         .maps(elementwise::unary::logical_not)
-        .becomes("Not", "", |l| l.unary("Not")),
+        .becomes_unary("Not"),
     openvino("LogicalOr", Exact)
         .words(&[words::BROADCAST])
         .same_as("Or")
@@ -238,7 +220,7 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = rows![
         .infer(elementwise::openvino::logical)
         .operation(Operation::Or)
         .build(elementwise::openvino::logical_build)
-        .becomes("Or", "", |l| elementwise::to_onnx::binary(l, "Or")),
+        .becomes_binary("Or"),
     openvino("LogicalXor", Exact)
         .words(&[words::BROADCAST])
         .same_as("Xor")
@@ -246,15 +228,13 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = rows![
         .infer(elementwise::openvino::logical)
         .operation(Operation::Xor)
         .build(elementwise::openvino::logical_build)
-        .becomes("Xor", "", |l| elementwise::to_onnx::binary(l, "Xor")),
+        .becomes_binary("Xor"),
     openvino("Maximum", Chosen)
-        .words(&[words::BROADCAST])
         .meaning("Max")
         .infer(elementwise::infer::binary)
         .combines_both(Operation::Max)
         .becomes("Max", "floats: NaN", |l| elementwise::to_onnx::chosen(l, "Max")),
     openvino("Minimum", Chosen)
-        .words(&[words::BROADCAST])
         .meaning("Min")
         .infer(elementwise::infer::binary)
         .combines_both(Operation::Min)
@@ -264,28 +244,25 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = rows![
         .allows(Allowed::OF_ELEMENT)
         .each_output(Each::TRANSCENDENTAL)
         .infer(elementwise::infer::same)
-        .becomes("Mish", "rounding", |l| l.function("Mish")),
+        .becomes_function("Mish"),
     openvino("Mod", Open)
-        .words(&[words::BROADCAST])
         .meaning("Fmod")
         .infer(elementwise::infer::binary)
         .combines_both(Operation::Fmod)
         .becomes("Mod; of integers: Div, Mul, Sub", "floats: rounding", elementwise::to_onnx::mod_row),
     openvino("Multiply", Ieee)
-        .words(&[words::BROADCAST])
         .same_as("Mul")
         .meaning("Mul")
         .infer(elementwise::infer::binary)
         .combines_both(Operation::Mul)
-        .becomes("Mul", "", |l| elementwise::to_onnx::binary(l, "Mul")),
+        .becomes_binary("Mul"),
     openvino("Negative", Exact)
         .same_as("Neg")
         .meaning("Neg")
         .infer(elementwise::infer::neg)
         .maps(elementwise::unary::neg)
-        .becomes("Neg", "", |l| l.unary("Neg")),
+        .becomes_unary("Neg"),
     openvino("NotEqual", Exact)
-        .words(&[words::BROADCAST])
         .infer(elementwise::openvino::compare)
         .combines_both(Operation::NotEqual)
         .becomes("Equal, Not", "", elementwise::to_onnx::not_equal),
@@ -294,7 +271,6 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = rows![
         .infer(elementwise::infer::same)
         .becomes("PRelu", "", elementwise::to_onnx::p_relu),
     openvino("Power", Formula)
-        .words(&[words::BROADCAST])
         .same_as("Pow")
         .meaning("Pow")
         .infer(elementwise::infer::binary)
@@ -333,28 +309,27 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = rows![
         .allows(Allowed::OF_ONE)
         .same_as("Sigmoid")
         .maps_floats(Function::Sigmoid)
-        .becomes("Sigmoid", "rounding", |l| l.function("Sigmoid")),
+        .becomes_function("Sigmoid"),
     openvino("Sign", Exact)
         .same_as("Sign")
         .infer(elementwise::infer::sign)
         .maps(elementwise::unary::sign)
         .becomes("Sign", "floats: NaN", |l| elementwise::to_onnx::chosen(l, "Sign")),
-    openvino("Sin", Formula).maps_floats(Function::Sin).becomes("Sin", "rounding", |l| l.function("Sin")),
-    openvino("Sinh", Formula).maps_floats(Function::Sinh).becomes("Sinh", "rounding", |l| l.function("Sinh")),
+    openvino("Sin", Formula).maps_floats(Function::Sin).becomes_function("Sin"),
+    openvino("Sinh", Formula).maps_floats(Function::Sinh).becomes_function("Sinh"),
     openvino("SoftPlus", Formula)
         .carries(Carries::Ends)
         .allows(Allowed::OF_ONE)
         .each_output(Each::TRANSCENDENTAL)
         .infer(elementwise::infer::same)
-        .becomes("Softplus", "rounding", |l| l.function("Softplus")),
+        .becomes_function("Softplus"),
     openvino("SoftSign", Formula)
         .carries(Carries::Ends)
         .each_output(Each::arithmetic(1))
         .infer(elementwise::infer::same)
-        .becomes("Softsign", "rounding", |l| l.function("Softsign")),
-    openvino("Sqrt", Ieee).maps_floats(Function::Sqrt).becomes("Sqrt", "", |l| l.unary("Sqrt")),
+        .becomes_function("Softsign"),
+    openvino("Sqrt", Ieee).maps_floats(Function::Sqrt).becomes_unary("Sqrt"),
     openvino("SquaredDifference", Formula)
-        .words(&[words::BROADCAST])
         .infer(elementwise::infer::broadcast)
         .combines_both(Operation::SquaredDifference)
         .becomes("Sub, Mul", "floats: rounding", elementwise::to_onnx::squared_difference),
@@ -369,25 +344,24 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = rows![
         .computes(elementwise::text::unpack)
         .lacks("operator that reads the bytes of strings"),
     openvino("Subtract", Ieee)
-        .words(&[words::BROADCAST])
         .same_as("Sub")
         .meaning("Sub")
         .infer(elementwise::infer::binary)
         .combines_both(Operation::Sub)
-        .becomes("Sub", "", |l| elementwise::to_onnx::binary(l, "Sub")),
+        .becomes_binary("Sub"),
     openvino("Swish", Formula)
         .carries(Carries::Slope(1.1))
         .allows(Allowed::OF_ELEMENT)
         .each_output(Each::TRANSCENDENTAL)
         .infer(elementwise::infer::same)
         .becomes("Sigmoid, Mul", "rounding", elementwise::to_onnx::swish),
-    openvino("Tan", Formula).maps_floats(Function::Tan).becomes("Tan", "rounding", |l| l.function("Tan")),
-    openvino("Tanh", Formula).maps_floats(Function::Tanh).becomes("Tanh", "rounding", |l| l.function("Tanh")),
+    openvino("Tan", Formula).maps_floats(Function::Tan).becomes_function("Tan"),
+    openvino("Tanh", Formula).maps_floats(Function::Tanh).becomes_function("Tanh"),
     openvino("Xor", Exact)
         .words(&[words::BROADCAST])
         .meaning("Xor")
         .infer(elementwise::openvino::logical)
         .operation(Operation::Xor)
         .build(elementwise::openvino::logical_build)
-        .becomes("Xor", "", |l| elementwise::to_onnx::binary(l, "Xor")),
+        .becomes_binary("Xor"),
 ];

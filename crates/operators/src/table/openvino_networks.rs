@@ -23,8 +23,7 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = rows![
         .infer(windows::openvino::adaptive_pool)
         .lowers(windows::lowered::adaptive_maximum),
     openvino("AvgPool", Order)
-        .words(&[words::PADS, words::ROUNDING])
-        .numbers(numbers::WINDOWS)
+        .pads(words::ROUNDING)
         .works(Work::Window(Each::arithmetic(1)))
         .infer(windows::openvino::pool)
         .becomes("AveragePool", "rounding", windows::to_onnx::average_pool),
@@ -34,8 +33,7 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = rows![
         .becomes("BatchNormalization", "rounding", normalization::to_onnx::batch_normalization),
     openvino("BinaryConvolution", Order)
         .allows(Allowed::Unknown)
-        .words(&[words::PADS, words::BINARY])
-        .numbers(numbers::WINDOWS)
+        .pads(words::BINARY)
         .works(Work::Conv { weight: 1, skip: 1 })
         .infer(windows::openvino::convolution_rule)
         .computes(windows::convolutions::binary_conv)
@@ -62,23 +60,20 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = rows![
         windows::to_onnx::col2im,
     ),
     openvino("Convolution", Order)
-        .words(&[words::PADS])
-        .numbers(numbers::WINDOWS)
+        .pads()
         .weights(&[1])
         .works(Work::Conv { weight: 1, skip: 1 })
         .infer(windows::openvino::convolution_rule)
         .becomes("Conv", "rounding", |l| windows::to_onnx::conv(l, false)),
     openvino("ConvolutionBackpropData", Order)
-        .words(&[words::PADS])
-        .numbers(numbers::WINDOWS)
+        .pads()
         .weights(&[1])
         .works(Work::ConvTranspose { skip: 1 })
         .infer(windows::openvino::convolution_backprop_data)
         .becomes("ConvTranspose, Slice", "rounding", |l| windows::to_onnx::conv_transpose(l, false)),
     openvino("DeformableConvolution", Order)
         .allows(Allowed::Unknown)
-        .words(&[words::PADS])
-        .numbers(numbers::WINDOWS)
+        .pads()
         .works(Work::DeformConv { weight: 2 })
         .infer(windows::openvino::deformable)
         .becomes("DeformConv", "rounding", windows::to_onnx::deformable_convolution),
@@ -137,15 +132,13 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = rows![
             images::to_onnx::grid_sample
         ),
     openvino("GroupConvolution", Order)
-        .words(&[words::PADS])
-        .numbers(numbers::WINDOWS)
+        .pads()
         .weights(&[1])
         .works(Work::Conv { weight: 1, skip: 2 })
         .infer(windows::openvino::group_convolution)
         .becomes("Reshape, Conv", "rounding", |l| windows::to_onnx::conv(l, true)),
     openvino("GroupConvolutionBackpropData", Order)
-        .words(&[words::PADS])
-        .numbers(numbers::WINDOWS)
+        .pads()
         .weights(&[1])
         .works(Work::ConvTranspose { skip: 2 })
         .infer(windows::openvino::group_convolution_backprop_data)
@@ -202,8 +195,7 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = rows![
         .lowers(multiclass::matrix_nms),
     openvino("MaxPool", Chosen)
         .carries(Carries::Ends)
-        .words(&[words::PADS, words::ROUNDING])
-        .numbers(numbers::WINDOWS)
+        .pads(words::ROUNDING)
         .works(Work::Window(Each::COMPARISON))
         .infer(windows::openvino::pool)
         .becomes("MaxPool, Pad, Mod", "floats: NaN", windows::to_onnx::max_pool),

@@ -78,9 +78,7 @@ impl<'a> Grams<'a> {
             ));
         }
         let count: usize = order.enumerate().map(|(n, (start, end))| (end - start) / (n + 1)).sum();
-        if indexes.len() != count {
-            return Err(errors::count("elements of attribute \"ngram_indexes\"", indexes.len(), count));
-        }
+        errors::expect_count("elements of attribute \"ngram_indexes\"", indexes.len(), count)?;
         let last = attributes.ints("ngram_indexes")?.and_then(|all| all.iter().max().copied());
         let width = last.map_or(0, |last| last.saturating_add(1));
         let weights = attributes.floats("weights")?.filter(|weights| !weights.is_empty() && mode != "TF");

@@ -9,7 +9,6 @@ use gradus_kernels::SumType;
 use gradus_kernels::product::{Elements, Product as Factors, Rows, Shifted, Term};
 
 use crate::attributes::Attributes;
-use crate::errors;
 use crate::floats::{Matrix, Numbers, Sizes};
 use crate::matmul::eval::{finished, round};
 use crate::op::EvalContext;
@@ -20,9 +19,7 @@ use crate::words;
 
 /// `CausalConvWithState`: each channel by its own kernel, over the state and the input after it.
 pub fn causal_conv(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
-    let &[batch, channels, length] = cx.tensor(0)?.shape().dims() else {
-        return Err(errors::rank("input 0", cx.tensor(0)?.shape().rank(), 3));
-    };
+    let [batch, channels, length] = cx.dims(0)?;
     let taps = cx.tensor(1)?.shape().dims()[2];
     let (x, weights) = (cx.floats(0)?, cx.floats(1)?);
     let bias = cx.maybe_floats(2)?;

@@ -123,9 +123,7 @@ fn windows(l: &Lowering<'_>) -> Result<Vec<i64>> {
     if !(3..=5).contains(&rank) {
         return Err(errors::rank("input 0", rank, "from 3 to 5"));
     }
-    if sizes.len() != rank - 2 {
-        return Err(errors::count("elements of input 1", sizes.len(), rank - 2));
-    }
+    errors::expect_count("elements of input 1", sizes.len(), rank - 2)?;
     Ok(sizes)
 }
 

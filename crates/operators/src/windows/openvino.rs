@@ -87,9 +87,7 @@ fn convolution(cx: &mut InferContext<'_, '_>, input: usize, groups: usize) -> In
     let (group, [out, inner], kernel) = weights(cx, input, groups)?;
     let dims = cx.dims_or_unknown(0, kernel.len() + 2)?;
     let (batch, channels, spatial) = parts_of_image(&dims, cx.input_label(0))?;
-    if kernel.len() != spatial.len() {
-        return Err(errors::count("spatial axes of the kernel", kernel.len(), spatial.len()).into());
-    }
+    errors::expect_count("spatial axes of the kernel", kernel.len(), spatial.len())?;
     // An attribute of a deformable convolution has the groups of the weights.
     let inner = cx.multiply(group, inner);
     let inner = cx.multiply(Dim::Known(cx.attributes.int_or("group", 1)?), inner);
@@ -107,9 +105,7 @@ fn transposed(cx: &mut InferContext<'_, '_>, groups: usize) -> InferResult {
     let (group, [inner, out], kernel) = weights(cx, 1, groups)?;
     let dims = cx.dims_or_unknown(0, kernel.len() + 2)?;
     let (batch, channels, spatial) = parts_of_image(&dims, cx.input_label(0))?;
-    if kernel.len() != spatial.len() {
-        return Err(errors::count("spatial axes of the kernel", kernel.len(), spatial.len()).into());
-    }
+    errors::expect_count("spatial axes of the kernel", kernel.len(), spatial.len())?;
     let inner = cx.multiply(group, inner);
     cx.equal(channels, inner, "number of input channels")?;
     let windows = windows(cx, &kernel)?;
@@ -141,9 +137,7 @@ pub fn pool(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (batch, channels, spatial) = image(cx, 0)?;
     let kernel: Vec<_> =
         cx.attributes.list("kernel")?.unwrap_or_default().into_iter().map(Dim::Known).collect();
-    if kernel.len() != spatial.len() {
-        return Err(errors::count("spatial axes of the kernel", kernel.len(), spatial.len()).into());
-    }
+    errors::expect_count("spatial axes of the kernel", kernel.len(), spatial.len())?;
     // Strides of convolutions are ones where there is no list; pools must have one.
     if cx.attributes.list("strides")?.is_none_or(|strides| strides.is_empty()) {
         return Err(errors::count("elements of attribute \"strides\"", 0, spatial.len()).into());

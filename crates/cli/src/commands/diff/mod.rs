@@ -2,7 +2,6 @@
 
 mod markdown;
 
-use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
 
 use anstyle::{AnsiColor, Style};
@@ -11,6 +10,7 @@ use serde::Serialize;
 
 use crate::args;
 use crate::diagnostics::Failure;
+use crate::object::object;
 use crate::output::{self, Form, Limited, Shown, escaped};
 
 /// Things of one sort that were removed, added or changed, that are shown without `--all`.
@@ -18,36 +18,6 @@ const SHOWN: usize = 20;
 
 /// Letters that are shown of a text; `--json` has all.
 const LETTERS: usize = 160;
-
-#[derive(Serialize)]
-struct DiffJson<'a> {
-    before: String,
-    after: String,
-    equal: bool,
-    model: Vec<ChangeJson<'a>>,
-    operators: &'a BTreeMap<String, [usize; 2]>,
-    functions: Vec<ChangeJson<'a>>,
-    graphs: Vec<GraphJson<'a>>,
-}
-
-#[derive(Serialize)]
-struct GraphJson<'a> {
-    path: &'a str,
-    inputs: Vec<ChangeJson<'a>>,
-    outputs: Vec<ChangeJson<'a>>,
-    nodes: Vec<ChangeJson<'a>>,
-    constants: Vec<ChangeJson<'a>>,
-    types: Vec<ChangeJson<'a>>,
-}
-
-#[derive(Serialize)]
-struct ChangeJson<'a> {
-    name: &'a str,
-    before: Option<&'a str>,
-    after: Option<&'a str>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    parts: Vec<ChangeJson<'a>>,
-}
 
 /// Runs `gradus diff`: prints the differences between two models.
 pub(crate) fn diff(args: &args::DiffArgs) -> Result<(), Failure> {
@@ -70,24 +40,35 @@ pub(crate) fn diff(args: &args::DiffArgs) -> Result<(), Failure> {
     if found.is_empty() { Ok(()) } else { Err(Failure::Different) }
 }
 
-fn json<'a>(args: &args::DiffArgs, found: &'a Diff) -> DiffJson<'a> {
-    let graph = |graph: &'a GraphDiff| GraphJson {
-        path: &graph.path,
-        inputs: changes(&graph.inputs),
-        outputs: changes(&graph.outputs),
-        nodes: changes(&graph.nodes),
-        constants: changes(&graph.constants),
-        types: changes(&graph.types),
+fn json<'a>(args: &args::DiffArgs, found: &'a Diff) -> impl Serialize {
+    let graph = |graph: &'a GraphDiff| {
+        object!(GraphJson {
+            path: &graph.path,
+            inputs: changes(&graph.inputs),
+            outputs: changes(&graph.outputs),
+            nodes: changes(&graph.nodes),
+            constants: changes(&graph.constants),
+            types: changes(&graph.types),
+        })
     };
-    DiffJson {
+    object!(DiffJson {
         before: args.before.display().to_string(),
         after: args.after.display().to_string(),
         equal: found.is_empty(),
         model: changes(&found.model),
         operators: &found.operators,
         functions: changes(&found.functions),
-        graphs: found.graphs.iter().map(graph).collect(),
-    }
+        graphs: found.graphs.iter().map(graph).collect::<Vec<_>>(),
+    })
+}
+
+#[derive(Serialize)]
+struct ChangeJson<'a> {
+    name: &'a str,
+    before: Option<&'a str>,
+    after: Option<&'a str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    parts: Vec<ChangeJson<'a>>,
 }
 
 fn changes(of: &[Change]) -> Vec<ChangeJson<'_>> {

@@ -12,92 +12,13 @@ use gradus::infer::InferOptions;
 use gradus::{DType, Dim, Model};
 use serde::Serialize;
 
-use super::json::DimJson;
+use super::json::{DimJson, relation_json};
 use crate::args::Emit;
 use crate::commands::fleet::FleetModel;
 use crate::commands::given;
 use crate::diagnostics::Failure;
+use crate::object::{Flattened, Maybe, nonempty, object};
 use crate::output;
-
-#[derive(Serialize)]
-struct ContractJson<'a> {
-    model: &'a str,
-    inputs: Vec<InputJson<'a>>,
-    parameters: Vec<ContractParameterJson<'a>>,
-    conditions: Vec<ContractConditionJson<'a>>,
-    elements: Vec<ContractElementJson<'a>>,
-    of_elements: Vec<ContractConditionJson<'a>>,
-    unchecked: Vec<RemarkJson<'a>>,
-    outputs: Vec<ContractOutputJson<'a>>,
-    input_bytes: Option<DimJson<'a>>,
-    constant_bytes: u128,
-    peak_bytes: Option<DimJson<'a>>,
-    grows: bool,
-}
-
-#[derive(Serialize)]
-struct InputJson<'a> {
-    name: &'a str,
-    argument: &'a str,
-    r#type: Option<&'static str>,
-    shape: Vec<DimJson<'a>>,
-}
-
-#[derive(Serialize)]
-struct ContractParameterJson<'a> {
-    symbol: &'a str,
-    argument: &'a str,
-}
-
-#[derive(Serialize)]
-struct ContractElementJson<'a> {
-    symbol: &'a str,
-    argument: &'a str,
-    element: &'a str,
-}
-
-#[derive(Serialize)]
-struct ContractConditionJson<'a> {
-    #[serde(flatten)]
-    relation: RelationJson<'a>,
-    when: Vec<RelationJson<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    among: Option<Vec<i64>>,
-    #[serde(flatten)]
-    remark: RemarkJson<'a>,
-}
-
-#[derive(Serialize)]
-struct RelationJson<'a> {
-    left: DimJson<'a>,
-    relation: String,
-    right: DimJson<'a>,
-}
-
-#[derive(Serialize)]
-struct RemarkJson<'a> {
-    place: &'a str,
-    message: &'a str,
-}
-
-#[derive(Serialize)]
-struct ContractOutputJson<'a> {
-    name: &'a str,
-    field: &'a str,
-    r#type: Option<&'static str>,
-    shape: Option<Vec<SizeJson<'a>>>,
-    bytes: Option<SizeJson<'a>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    cases: Vec<OutputCaseJson<'a>>,
-    why: &'a [String],
-}
-
-#[derive(Serialize)]
-struct OutputCaseJson<'a> {
-    when: Vec<RelationJson<'a>>,
-    shape: Vec<DimJson<'a>>,
-    bytes: Option<DimJson<'a>>,
-}
 
 /// A number, an expression, or a range.
 #[derive(Serialize)]
@@ -147,63 +68,72 @@ pub(super) fn emit(
     Ok(files.commit()?)
 }
 
-fn json<'a>(contract: &'a Contract, model: &'a str) -> ContractJson<'a> {
+fn json<'a>(contract: &'a Contract, model: &'a str) -> impl Serialize {
     let dim = |dim: Dim| DimJson(contract.symbols().print(dim));
     let size = |size: &OutputSize| match *size {
         OutputSize::Exact(exact) => SizeJson::Exact(dim(exact)),
         OutputSize::Between(min, max) => SizeJson::Between { min, max: max.map(dim) },
     };
-    let inputs = contract.inputs().iter().map(|input| InputJson {
-        name: &input.name,
-        argument: &input.argument,
-        r#type: input.dtype.map(DType::name),
-        shape: input.shape.iter().map(|&of| dim(of)).collect(),
+    let inputs = contract.inputs().iter().map(|input| {
+        object!(InputJson {
+            name: &input.name,
+            argument: &input.argument,
+            r#type: input.dtype.map(DType::name),
+            shape: input.shape.iter().map(|&of| dim(of)).collect::<Vec<_>>(),
+        })
     });
-    let relation = |of: &Condition| RelationJson {
-        left: dim(of.left),
-        relation: of.relation.to_string(),
-        right: dim(of.right),
+    let relation = |of: &Condition| relation_json(contract.symbols(), of);
+    let condition = |of: &'a ContractCondition| {
+        object!(ContractConditionJson {
+            relation: Flattened(relation(&of.condition)),
+            when: of.when.iter().map(relation).collect::<Vec<_>>(),
+            among: Maybe(of.among()),
+            place: &of.place,
+            message: &of.text,
+        })
     };
-    let condition = |of: &'a ContractCondition| ContractConditionJson {
-        relation: relation(&of.condition),
-        when: of.when.iter().map(relation).collect(),
-        among: of.among(),
-        remark: RemarkJson { place: &of.place, message: &of.text },
+    let case = |case: &OutputCase| {
+        object!(OutputCaseJson {
+            when: case.when.iter().map(relation).collect::<Vec<_>>(),
+            shape: case.shape.iter().map(|&of| dim(of)).collect::<Vec<_>>(),
+            bytes: case.bytes.map(dim),
+        })
     };
-    let case = |case: &OutputCase| OutputCaseJson {
-        when: case.when.iter().map(relation).collect(),
-        shape: case.shape.iter().map(|&of| dim(of)).collect(),
-        bytes: case.bytes.map(dim),
-    };
-    let unchecked = |of: &'a Unchecked| RemarkJson { place: &of.place, message: &of.text };
-    let outputs = contract.outputs().iter().map(|output| ContractOutputJson {
-        name: &output.name,
-        field: &output.field,
-        r#type: output.dtype.map(DType::name),
-        shape: output.shape.as_ref().map(|shape| shape.iter().map(size).collect()),
-        bytes: output.bytes.as_ref().map(size),
-        cases: output.cases.iter().map(case).collect(),
-        why: &output.reasons,
+    let unchecked = |of: &'a Unchecked| object!(RemarkJson { place: &of.place, message: &of.text });
+    let outputs = contract.outputs().iter().map(|output| {
+        object!(ContractOutputJson {
+            name: &output.name,
+            field: &output.field,
+            r#type: output.dtype.map(DType::name),
+            shape: output.shape.as_ref().map(|shape| shape.iter().map(size).collect::<Vec<_>>()),
+            bytes: output.bytes.as_ref().map(size),
+            cases: nonempty(output.cases.iter().map(case).collect::<Vec<_>>()),
+            why: &output.reasons,
+        })
     });
-    ContractJson {
+    object!(ContractJson {
         model,
-        inputs: inputs.collect(),
+        inputs: inputs.collect::<Vec<_>>(),
         parameters: contract
             .parameters()
-            .map(|(symbol, argument)| ContractParameterJson { symbol, argument })
-            .collect(),
-        conditions: contract.conditions().iter().map(condition).collect(),
+            .map(|(symbol, argument)| object!(ContractParameterJson { symbol, argument }))
+            .collect::<Vec<_>>(),
+        conditions: contract.conditions().iter().map(condition).collect::<Vec<_>>(),
         elements: contract
             .elements()
             .iter()
-            .map(|of| ContractElementJson { symbol: &of.symbol, argument: &of.argument, element: &of.text })
-            .collect(),
-        of_elements: contract.of_elements().iter().map(condition).collect(),
-        unchecked: contract.unchecked().iter().map(unchecked).collect(),
-        outputs: outputs.collect(),
+            .map(|of| object!(ContractElementJson {
+                symbol: &of.symbol,
+                argument: &of.argument,
+                element: &of.text
+            }))
+            .collect::<Vec<_>>(),
+        of_elements: contract.of_elements().iter().map(condition).collect::<Vec<_>>(),
+        unchecked: contract.unchecked().iter().map(unchecked).collect::<Vec<_>>(),
+        outputs: outputs.collect::<Vec<_>>(),
         input_bytes: contract.input_bytes().map(dim),
         constant_bytes: contract.constant_bytes(),
         peak_bytes: contract.peak_bytes().map(dim),
         grows: contract.grows(),
-    }
+    })
 }

@@ -1,10 +1,9 @@
 //! Inferred facts as JSON.
 
-use std::borrow::Cow;
 use std::io::Write;
 use std::path::Path;
 
-use gradus::dim::{Condition, Printed};
+use gradus::dim::{Condition, Printed, Symbols};
 use gradus::graph::{Graph, Origin, ValueId};
 use gradus::infer::{Completeness, Inference, Peak, Subgraph};
 use gradus::{Dim, Fact, Model};
@@ -12,21 +11,8 @@ use serde::Serialize;
 
 use super::{ShownValues, is_unknown, operator, type_name};
 use crate::diagnostics::Failure;
+use crate::object::{Flattened, JsonFields, Maybe, nonempty, object};
 use crate::output;
-
-#[derive(Serialize)]
-struct Inferred<'a> {
-    model: String,
-    values: ValueList<'a>,
-    #[serde(skip_serializing_if = "SubgraphsJson::is_empty")]
-    bodies: SubgraphsJson<'a>,
-    totals: Totals<'a>,
-    unknown: Reasons<'a>,
-    conditions: Vec<ConditionJson<'a>>,
-    assumptions: Vec<Remark<'a>>,
-    warnings: Vec<Remark<'a>>,
-    problems: Vec<Remark<'a>>,
-}
 
 /// The values of a graph by name, written as they are asked for: there may be very many.
 struct ValueList<'a> {
@@ -44,45 +30,22 @@ impl Serialize for ValueList<'_> {
                 Origin::Node(node, _) => Some(&*graph.nodes()[node].name),
                 _ => None,
             };
-            let of_value = InferredValueJson {
-                fact: InferredJson::of(inference, inference.fact(id)),
-                node,
-                operator: operator(graph, id),
+            let of_value = object!(InferredValueJson {
+                fact: Flattened(inferred_json(inference, inference.fact(id))),
+                node: Maybe(node),
+                operator: Maybe(operator(graph, id)),
                 bytes: self.shown.bytes[id.index()].map(|bytes| dim_json(inference, bytes)),
-            };
+            });
             (&*value.name, of_value)
         };
         serializer.collect_map(self.shown.ids.iter().map(value))
     }
 }
 
-/// A value of the main graph.
-#[derive(Serialize)]
-struct InferredValueJson<'a> {
-    #[serde(flatten)]
-    fact: InferredJson<'a>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    node: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    operator: Option<&'a str>,
-    bytes: Option<DimJson<'a>>,
-}
-
 /// Graphs within nodes, by path.
 struct SubgraphsJson<'a> {
     inference: &'a Inference,
     shown: &'a ShownValues<'a>,
-}
-
-impl SubgraphsJson<'_> {
-    fn is_empty(&self) -> bool {
-        self.inference.subgraphs().is_empty()
-    }
-}
-
-#[derive(Serialize)]
-struct BodyJson<'a> {
-    values: BodyValues<'a>,
 }
 
 /// The values of a graph within a node.
@@ -95,7 +58,7 @@ struct BodyValues<'a> {
 impl Serialize for BodyValues<'_> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let shown = self.shown.of(self.inference, self.body);
-        serializer.collect_map(shown.map(|(name, fact)| (name, InferredJson::of(self.inference, fact))))
+        serializer.collect_map(shown.map(|(name, fact)| (name, inferred_json(self.inference, fact))))
     }
 }
 
@@ -104,7 +67,7 @@ impl Serialize for SubgraphsJson<'_> {
         let (inference, shown) = (self.inference, self.shown);
         serializer.collect_map(inference.subgraphs().iter().map(|body| {
             let values = BodyValues { inference, body, shown };
-            (&body.path, BodyJson { values })
+            (&body.path, object!(BodyJson { values }))
         }))
     }
 }
@@ -135,15 +98,6 @@ pub(super) struct Totals<'a> {
 pub(in crate::commands) struct Remark<'a> {
     place: &'a str,
     message: &'a str,
-}
-
-#[derive(Serialize)]
-pub(super) struct InferredJson<'a> {
-    r#type: Option<Cow<'static, str>>,
-    shape: Option<Vec<DimJson<'a>>>,
-    fresh: Vec<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    unknown: Vec<String>,
 }
 
 /// A number, or an expression as text.
@@ -180,62 +134,36 @@ impl<'a> Totals<'a> {
     }
 }
 
-/// A condition on the inputs.
-#[derive(Serialize)]
-pub(in crate::commands) struct ConditionJson<'a> {
-    text: &'a str,
-    place: &'a str,
-    why: &'static str,
-    /// True if it is a relation of sizes, or of elements of inputs.
-    relation: Option<RelationJson<'a>>,
-    /// The numbers between which the elements of an input must lie.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    elements: Option<ElementsJson<'a>>,
-    /// The numbers one of which an expression must be, if it says that of two or more.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    among: Option<Vec<i64>>,
-    /// The relations under which it applies; nothing where its node may not run and sizes do not
-    /// tell.
-    when: Option<Vec<RelationJson<'a>>>,
+/// A relation of two dimensions as JSON.
+pub(super) fn relation_json<'a>(
+    symbols: &'a Symbols,
+    of: &Condition,
+) -> impl JsonFields + Serialize + use<'a> {
+    let (left, right) = (DimJson(symbols.print(of.left)), DimJson(symbols.print(of.right)));
+    object!(RelationJson { left, relation: of.relation.symbol(), right })
 }
 
-#[derive(Serialize)]
-struct ElementsJson<'a> {
-    input: &'a str,
-    min: DimJson<'a>,
-    max: DimJson<'a>,
-}
-
-#[derive(Serialize)]
-struct RelationJson<'a> {
-    left: DimJson<'a>,
-    relation: &'static str,
-    right: DimJson<'a>,
-}
-
-impl ConditionJson<'_> {
-    /// The conditions of a model.
-    pub(in crate::commands) fn all(inference: &Inference) -> Vec<ConditionJson<'_>> {
-        let relation = |of: &Condition| RelationJson {
-            left: dim_json(inference, of.left),
-            relation: of.relation.symbol(),
-            right: dim_json(inference, of.right),
-        };
-        let json = inference.conditions().iter().map(|of| ConditionJson {
+/// The conditions of a model on its inputs.
+fn conditions_json(inference: &Inference) -> Vec<impl Serialize> {
+    let relation = |of: &Condition| relation_json(inference.symbols(), of);
+    let json = inference.conditions().iter().map(|of| {
+        object!(ConditionJson {
             text: &of.text,
             place: &of.node,
             why: of.why.name(),
+            // Conditions that are no relation of sizes, or of elements of inputs, have none.
             relation: of.relation.as_ref().map(relation),
-            elements: of.elements.as_ref().map(|of| ElementsJson {
+            elements: Maybe(of.elements.as_ref().map(|of| object!(ElementsJson {
                 input: &of.input,
                 min: dim_json(inference, of.min),
                 max: dim_json(inference, of.max),
-            }),
-            among: of.among(),
-            when: of.when.guards().map(|all| all.iter().map(relation).collect()),
-        });
-        json.collect()
-    }
+            }))),
+            among: Maybe(of.among()),
+            // Nothing where the node may not run and sizes do not tell.
+            when: of.when.guards().map(|all| all.iter().map(relation).collect::<Vec<_>>()),
+        })
+    });
+    json.collect()
 }
 
 impl Remark<'_> {
@@ -255,21 +183,22 @@ impl Remark<'_> {
     }
 }
 
-impl<'a> InferredJson<'a> {
-    /// A fact as JSON, with the reasons why it is incomplete.
-    pub(super) fn of(inference: &'a Inference, fact: &Fact) -> InferredJson<'a> {
-        let (fresh, unknown) = match inference.completeness(fact) {
-            Completeness::Full => (Vec::new(), Vec::new()),
-            _ => inference.fresh(fact),
-        };
-        let dims = fact.as_tensor().and_then(|fact| fact.dims.as_ref());
-        InferredJson {
-            r#type: type_name(fact),
-            shape: dims.map(|dims| dims.iter().map(|&dim| dim_json(inference, dim)).collect()),
-            fresh,
-            unknown,
-        }
-    }
+/// A fact as JSON, with the reasons why it is incomplete.
+pub(super) fn inferred_json<'a>(
+    inference: &'a Inference,
+    fact: &Fact,
+) -> impl JsonFields + Serialize + use<'a> {
+    let (fresh, unknown) = match inference.completeness(fact) {
+        Completeness::Full => (Vec::new(), Vec::new()),
+        _ => inference.fresh(fact),
+    };
+    let dims = fact.as_tensor().and_then(|fact| fact.dims.as_ref());
+    object!(InferredJson {
+        r#type: type_name(fact),
+        shape: dims.map(|dims| dims.iter().map(|&dim| dim_json(inference, dim)).collect::<Vec<_>>()),
+        fresh,
+        unknown: nonempty(unknown),
+    })
 }
 
 /// Writes what is known as one line of JSON.
@@ -282,16 +211,17 @@ pub(super) fn write_json(
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     let graph = model.graph();
-    let json = Inferred {
+    let bodies = SubgraphsJson { inference, shown };
+    let json = object!(Inferred {
         model: path.display().to_string(),
         values: ValueList { inference, graph, shown },
-        bodies: SubgraphsJson { inference, shown },
+        bodies: Maybe(Some(bodies).filter(|_| !inference.subgraphs().is_empty())),
         totals,
         unknown: Reasons { inference, graph },
-        conditions: ConditionJson::all(inference),
+        conditions: conditions_json(inference),
         assumptions: Remark::assumptions(inference),
         warnings: Remark::warnings(inference),
         problems: Remark::problems(inference),
-    };
+    });
     output::write_json(out, &json)
 }

@@ -12,10 +12,9 @@ use std::path::Path;
 use gradus::graph::{Graph, Origin, ValueId};
 use gradus::infer::{Completeness, InferOptions, Inference, Reuse, Subgraph};
 use gradus::{DType, Dim, Error, Fact, Kind, Model, TensorFact, is_constant};
-use serde::Serialize;
 
 pub(super) use json::{DimJson, Remark, dim_json};
-use json::{InferredJson, Totals, write_json};
+use json::{Totals, inferred_json, write_json};
 use table::write_text;
 pub(super) use table::{peak_text, write_conditions, write_problems};
 
@@ -23,6 +22,7 @@ use super::fleet::FleetModel;
 use super::{fleet, given, many};
 use crate::args;
 use crate::diagnostics::Failure;
+use crate::object::{Flattened, object};
 use crate::output::{self, escaped};
 
 /// Lines that `--why` prints at most.
@@ -105,8 +105,8 @@ fn write_why(
     let id = model.value(name).map_err(|error| error.in_file(path.display()))?;
     let why = inference.explain(model.graph(), id, MAX_LINES);
     if output::is_json() {
-        let fact = InferredJson::of(inference, inference.fact(id));
-        let explained = Explained { model: path.display().to_string(), value: name, fact, why };
+        let fact = Flattened(inferred_json(inference, inference.fact(id)));
+        let explained = object!(Explained { model: path.display().to_string(), value: name, fact, why });
         output::write_json(out, &explained)?;
     } else {
         for line in why {
@@ -201,14 +201,4 @@ fn type_name(fact: &Fact) -> Option<Cow<'static, str>> {
         Fact::Optional(optional) => Some(format!("optional {}", type_name(&optional.value)?).into()),
         Fact::Unknown => None,
     }
-}
-
-/// The shape of one value, explained.
-#[derive(Serialize)]
-struct Explained<'a> {
-    model: String,
-    value: &'a str,
-    #[serde(flatten)]
-    fact: InferredJson<'a>,
-    why: Vec<String>,
 }

@@ -14,7 +14,7 @@ use super::{FleetModel, Linted};
 /// A finding, by what stays when other nodes move it in the file.
 #[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Known {
+struct KnownFinding {
     model: String,
     code: String,
     place: String,
@@ -23,7 +23,7 @@ struct Known {
 
 /// The known findings.
 pub(super) struct Baseline {
-    known: HashSet<Known>,
+    known: HashSet<KnownFinding>,
 }
 
 impl Baseline {
@@ -53,8 +53,8 @@ impl Baseline {
     }
 }
 
-fn findings(model: &FleetModel, lint: &Lint) -> Vec<Known> {
-    let findings = lint.findings.iter().map(|finding| Known {
+fn findings(model: &FleetModel, lint: &Lint) -> Vec<KnownFinding> {
+    let findings = lint.findings.iter().map(|finding| KnownFinding {
         model: model.name.display().to_string(),
         code: finding.rule.code.to_owned(),
         place: finding.place.clone(),

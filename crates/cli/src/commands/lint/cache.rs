@@ -52,7 +52,7 @@ pub(super) struct Cache {
 /// An entry.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Entry {
+enum CacheEntry {
     /// Files that the model was read with, by their path from its folder.
     Files(BTreeSet<String>),
     Lint {
@@ -95,8 +95,8 @@ impl From<KeptPosition> for Position {
     }
 }
 
-impl Entry {
-    fn of(lint: &Lint) -> Entry {
+impl CacheEntry {
+    fn of(lint: &Lint) -> CacheEntry {
         let finding = |it: &Finding| KeptFinding {
             code: it.rule.code.to_owned(),
             place: it.place.clone(),
@@ -104,7 +104,7 @@ impl Entry {
             position: it.position.map(KeptPosition::from),
         };
         let unasked = lint.unasked.iter().map(|(rule, why)| (rule.code.to_owned(), why.clone()));
-        Entry::Lint { findings: lint.findings.iter().map(finding).collect(), unasked: unasked.collect() }
+        CacheEntry::Lint { findings: lint.findings.iter().map(finding).collect(), unasked: unasked.collect() }
     }
 
     /// The findings, unless it has names of files, or a rule is not known.
@@ -112,7 +112,7 @@ impl Entry {
         fn rule(code: &str) -> Option<&'static LintRule> {
             RULES.iter().find(|rule| rule.code == code)
         }
-        let Entry::Lint { findings, unasked } = self else { return None };
+        let CacheEntry::Lint { findings, unasked } = self else { return None };
         let finding = |it: KeptFinding| {
             Some(Finding::new(rule(&it.code)?, it.place, it.message, it.position.map(Position::from)))
         };
@@ -159,7 +159,7 @@ impl Cache {
         let name = path.file_name().unwrap_or(path.as_os_str());
         let key = self.key(&[self.asked.as_bytes(), name.as_encoded_bytes(), &bytes])?;
         let kept = match self.read(&key) {
-            Some(Entry::Files(names)) => {
+            Some(CacheEntry::Files(names)) => {
                 let files = Folder::of(path);
                 let read: Option<Vec<_>> =
                     names.iter().map(|name| Some((&**name, files.open(name).ok()?))).collect();
@@ -168,7 +168,7 @@ impl Cache {
             }
             found => found,
         };
-        if let Some(lint) = kept.and_then(Entry::lint) {
+        if let Some(lint) = kept.and_then(CacheEntry::lint) {
             return Ok(lint);
         }
         let (model, lint) = fresh()?;
@@ -178,10 +178,10 @@ impl Cache {
         // The messages about a file that cannot be read have its path, which is not a part of the key.
         if let Some(files) = files.filter(|_| model.bytes() == Some(&bytes)) {
             if files.is_empty() {
-                self.write(&key, &Entry::of(&lint));
+                self.write(&key, &CacheEntry::of(&lint));
             } else {
-                self.write(&key, &Entry::Files(asked.iter().map(|(name, _)| name.clone()).collect()));
-                self.write(&self.key_with(&key, &files)?, &Entry::of(&lint));
+                self.write(&key, &CacheEntry::Files(asked.iter().map(|(name, _)| name.clone()).collect()));
+                self.write(&self.key_with(&key, &files)?, &CacheEntry::of(&lint));
             }
         }
         Ok(lint)
@@ -212,7 +212,7 @@ impl Cache {
     }
 
     /// The entry of a name, if it is whole and was written under this name.
-    fn read(&self, key: &str) -> Option<Entry> {
+    fn read(&self, key: &str) -> Option<CacheEntry> {
         let path = self.path(key);
         if fs::metadata(&path).ok()?.len() > gradus::convert::u64_of(MAX_ENTRY) {
             return None;
@@ -224,7 +224,7 @@ impl Cache {
     }
 
     /// Writes an entry, which replaces another of its name at once or not at all.
-    fn write(&self, key: &str, entry: &Entry) {
+    fn write(&self, key: &str, entry: &CacheEntry) {
         let Ok(body) = output::json(entry) else { return };
         if body.len() + 2 * key.len() > MAX_ENTRY {
             return;

@@ -8,30 +8,10 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::Linted;
-
-#[derive(Serialize)]
-pub(super) struct Entry<'a> {
-    description: String,
-    check_name: &'static str,
-    /// The same for a finding in each run, and no other's.
-    fingerprint: String,
-    severity: &'static str,
-    location: Location<'a>,
-}
-
-#[derive(Serialize)]
-struct Location<'a> {
-    path: &'a str,
-    lines: Lines,
-}
-
-#[derive(Serialize)]
-struct Lines {
-    begin: u32,
-}
+use crate::object::object;
 
 /// The entries of all models, with their paths.
-pub(super) fn entries<'a>(all: &'a [Linted], paths: &'a [String]) -> Vec<Entry<'a>> {
+pub(super) fn entries<'a>(all: &'a [Linted], paths: &'a [String]) -> Vec<impl Serialize> {
     let mut seen: HashMap<String, usize> = HashMap::new();
     let findings = all
         .iter()
@@ -53,8 +33,9 @@ pub(super) fn entries<'a>(all: &'a [Linted], paths: &'a [String]) -> Vec<Entry<'
         // Binary files have no lines.
         let begin = if let Some(Position::Line(line, _)) = position { *line } else { 1 };
         let fingerprint = format!("{start:032x}");
-        let location = Location { path, lines: Lines { begin } };
-        Entry { description, check_name: rule.code, fingerprint, severity, location }
+        let location = object!(Location { path, lines: object!(Lines { begin }) });
+        // The fingerprint is the same for a finding in each run, and no other's.
+        object!(Entry { description, check_name: rule.code, fingerprint, severity, location })
     };
     findings.map(entry).collect()
 }

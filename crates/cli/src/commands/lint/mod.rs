@@ -16,66 +16,14 @@ use gradus::sort::SharedSort;
 use serde::Serialize;
 
 use super::fleet::FleetModel;
-use super::proved::{self, ProofJson};
-use super::{fleet, given, many};
+use super::{fleet, given, many, proved};
 use crate::args::{FailOn, LintArgs, LintForm, RuntimeName};
 use crate::diagnostics::Failure;
+use crate::object::{Maybe, object};
 use crate::output;
 use baseline::Baseline;
 use cache::Cache;
 use config::Config;
-
-#[derive(Serialize)]
-struct LintJson<'a> {
-    model: String,
-    findings: Vec<FindingJson<'a>>,
-    /// Rules that could not be asked, and why.
-    unasked: Vec<UnaskedJson<'a>>,
-    /// Findings that the baseline has.
-    known: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    fixed: Option<FixedJson<'a>>,
-}
-
-#[derive(Serialize)]
-struct FixedJson<'a> {
-    output: String,
-    rules: Vec<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    proof: Option<ProofJson<'a>>,
-    runs: usize,
-}
-
-#[derive(Serialize)]
-struct FindingJson<'a> {
-    code: &'static str,
-    rule: &'static str,
-    severity: &'static str,
-    place: &'a str,
-    message: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    byte: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    line: Option<u32>,
-}
-
-#[derive(Serialize)]
-struct UnaskedJson<'a> {
-    code: &'static str,
-    reason: &'a str,
-}
-
-#[derive(Serialize)]
-struct LintRuleJson {
-    code: &'static str,
-    rule: &'static str,
-    severity: &'static str,
-    finds: &'static str,
-    why: &'static str,
-    mend: &'static str,
-    /// True if `--fix` mends it.
-    fixes: bool,
-}
 
 /// The findings of a model that the baseline has not.
 struct Linted {
@@ -174,8 +122,8 @@ impl FailOn {
     }
 }
 
-fn json(linted: &Linted) -> LintJson<'_> {
-    fn finding(it: &Finding) -> FindingJson<'_> {
+fn json(linted: &Linted) -> impl Serialize {
+    fn finding(it: &Finding) -> impl Serialize {
         let (byte, line) = match it.position {
             Some(Position::Byte(byte)) => (Some(byte), None),
             Some(Position::Line(line, _)) => (None, Some(line)),
@@ -183,21 +131,31 @@ fn json(linted: &Linted) -> LintJson<'_> {
         };
         let LintRule { code, name, severity, .. } = it.rule;
         let severity = severity.name();
-        FindingJson { code, rule: name, severity, place: &it.place, message: &it.message, byte, line }
+        object!(FindingJson {
+            code,
+            rule: name,
+            severity,
+            place: &it.place,
+            message: &it.message,
+            byte: Maybe(byte),
+            line: Maybe(line)
+        })
     }
     let unasked = linted.lint.unasked.iter();
-    LintJson {
+    object!(LintJson {
         model: linted.model.path.display().to_string(),
-        findings: linted.lint.findings.iter().map(finding).collect(),
-        unasked: unasked.map(|(rule, reason)| UnaskedJson { code: rule.code, reason }).collect(),
+        findings: linted.lint.findings.iter().map(finding).collect::<Vec<_>>(),
+        unasked: unasked
+            .map(|(rule, reason)| object!(UnaskedJson { code: rule.code, reason }))
+            .collect::<Vec<_>>(),
         known: linted.known,
-        fixed: linted.fixed.as_ref().map(|(to, fixed)| FixedJson {
+        fixed: Maybe(linted.fixed.as_ref().map(|(to, fixed)| object!(FixedJson {
             output: to.display().to_string(),
-            rules: fixed.rules.iter().map(|rule| rule.code).collect(),
-            proof: fixed.verified.proof.as_ref().map(ProofJson::of),
+            rules: fixed.rules.iter().map(|rule| rule.code).collect::<Vec<_>>(),
+            proof: Maybe(fixed.verified.proof.as_ref().map(proved::json)),
             runs: fixed.verified.runs,
-        }),
-    }
+        }))),
+    })
 }
 
 /// Prints rules.
@@ -206,7 +164,7 @@ fn rules(rules: &[&'static LintRule]) -> Result<(), Failure> {
         let rule = |it: &&'static LintRule| {
             let LintRule { code, name, severity, finds, why, mend, fix, .. } = **it;
             let fixes = fix.is_some();
-            LintRuleJson { code, rule: name, severity: severity.name(), finds, why, mend, fixes }
+            object!(LintRuleJson { code, rule: name, severity: severity.name(), finds, why, mend, fixes })
         };
         return output::print_json(&rules.iter().map(rule).collect::<Vec<_>>());
     }

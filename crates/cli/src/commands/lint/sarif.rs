@@ -1,6 +1,6 @@
 //! Findings as SARIF 2.1.0.
 //!
-//! The few objects that are written are structs here: the crate of all objects of SARIF generates
+//! The few objects that are written are made here: the crate of all objects of SARIF generates
 //! them from its schema when it is built, which takes longer than the rest of the command. A test
 //! reads them by it.
 
@@ -9,117 +9,43 @@ use gradus::lint::{Finding, RULES};
 use serde::Serialize;
 
 use super::Linted;
+use crate::object::{Maybe, object};
 
 #[derive(Serialize)]
-pub(super) struct Log {
+struct Log<R> {
     #[serde(rename = "$schema")]
     schema: &'static str,
     version: &'static str,
-    runs: [Run; 1],
-}
-
-#[derive(Serialize)]
-struct Run {
-    tool: Tool,
-    results: Vec<ResultObject>,
-}
-
-#[derive(Serialize)]
-struct Tool {
-    driver: Driver,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Driver {
-    name: &'static str,
-    version: &'static str,
-    information_uri: &'static str,
-    rules: Vec<Descriptor>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Descriptor {
-    id: &'static str,
-    name: &'static str,
-    short_description: Message,
-    full_description: Message,
-    help: Message,
-    default_configuration: Configuration,
-}
-
-#[derive(Serialize)]
-struct Configuration {
-    level: &'static str,
-}
-
-#[derive(Serialize)]
-struct Message {
-    text: String,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ResultObject {
-    rule_id: &'static str,
-    rule_index: usize,
-    level: &'static str,
-    message: Message,
-    locations: [Location; 1],
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Location {
-    physical_location: PhysicalLocation,
-    logical_locations: [LogicalLocation; 1],
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct PhysicalLocation {
-    artifact_location: ArtifactLocation,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    region: Option<Region>,
-}
-
-#[derive(Serialize)]
-struct ArtifactLocation {
-    uri: String,
+    runs: [R; 1],
 }
 
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Region {
+enum FindingRegion {
     #[serde(rename_all = "camelCase")]
     Bytes { byte_offset: u64 },
     #[serde(rename_all = "camelCase")]
     Lines { start_line: u32, start_column: u32 },
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct LogicalLocation {
-    fully_qualified_name: String,
-}
-
 /// The log of the findings of all models.
-pub(super) fn log(all: &[Linted]) -> Log {
-    let rules = RULES.iter().map(|rule| Descriptor {
-        id: rule.code,
-        name: rule.name,
-        short_description: message(rule.finds),
-        full_description: message(rule.why),
-        help: message(rule.mend),
-        default_configuration: Configuration { level: rule.severity.name() },
+pub(super) fn log(all: &[Linted]) -> impl Serialize {
+    let rules = RULES.iter().map(|rule| {
+        object!(Descriptor {
+            id: rule.code,
+            name: rule.name,
+            shortDescription: message(rule.finds),
+            fullDescription: message(rule.why),
+            help: message(rule.mend),
+            defaultConfiguration: object!(Configuration { level: rule.severity.name() }),
+        })
     });
-    let driver = Driver {
+    let driver = object!(Driver {
         name: "gradus",
         version: env!("CARGO_PKG_VERSION"),
-        information_uri: env!("CARGO_PKG_REPOSITORY"),
-        rules: rules.collect(),
-    };
+        informationUri: env!("CARGO_PKG_REPOSITORY"),
+        rules: rules.collect::<Vec<_>>(),
+    });
     let results = all.iter().flat_map(|linted| {
         let uri = uri(&linted.model.path.display().to_string());
         linted.lint.findings.iter().map(move |finding| result(finding, &uri))
@@ -127,32 +53,32 @@ pub(super) fn log(all: &[Linted]) -> Log {
     Log {
         schema: "https://json.schemastore.org/sarif-2.1.0.json",
         version: "2.1.0",
-        runs: [Run { tool: Tool { driver }, results: results.collect() }],
+        runs: [object!(Run { tool: object!(Tool { driver }), results: results.collect::<Vec<_>>() })],
     }
 }
 
-fn message(text: &str) -> Message {
-    Message { text: text.to_owned() }
+fn message(text: &str) -> impl Serialize + use<> {
+    object!(Message { text: text.to_owned() })
 }
 
-fn result(finding: &Finding, uri: &str) -> ResultObject {
+fn result(finding: &Finding, uri: &str) -> impl Serialize + use<> {
     let Finding { rule, place, message: text, position, .. } = finding;
     let region = position.map(|position| match position {
-        Position::Byte(byte_offset) => Region::Bytes { byte_offset },
-        Position::Line(start_line, start_column) => Region::Lines { start_line, start_column },
+        Position::Byte(byte_offset) => FindingRegion::Bytes { byte_offset },
+        Position::Line(start_line, start_column) => FindingRegion::Lines { start_line, start_column },
     });
-    let artifact_location = ArtifactLocation { uri: uri.to_owned() };
-    let location = Location {
-        physical_location: PhysicalLocation { artifact_location, region },
-        logical_locations: [LogicalLocation { fully_qualified_name: place.clone() }],
-    };
-    ResultObject {
-        rule_id: rule.code,
-        rule_index: RULES.iter().position(|other| other.code == rule.code).unwrap_or(0),
+    let artifact = object!(ArtifactLocation { uri: uri.to_owned() });
+    let location = object!(Location {
+        physicalLocation: object!(PhysicalLocation { artifactLocation: artifact, region: Maybe(region) }),
+        logicalLocations: [object!(LogicalLocation { fullyQualifiedName: place.clone() })],
+    });
+    object!(ResultObject {
+        ruleId: rule.code,
+        ruleIndex: RULES.iter().position(|other| other.code == rule.code).unwrap_or(0),
         level: rule.severity.name(),
         message: message(&format!("{place}: {text}")),
         locations: [location],
-    }
+    })
 }
 
 /// A path as a reference: bytes that references do not have are written by their codes.

@@ -279,6 +279,11 @@ impl InferContext<'_, '_> {
         }
     }
 
+    /// The only element of an input of integers, or a size that the data decide, for a reason.
+    pub fn integer_or(&mut self, input: usize, what: &str) -> Dim {
+        self.integer(input).unwrap_or_else(|| self.data(what, Bounds::SIZE))
+    }
+
     /// The elements of an input of integers, if all are known.
     pub fn known_integers(&mut self, input: usize) -> Option<Vec<i64>> {
         self.integers(input)?.iter().map(|dim| dim.known()).collect()

@@ -110,77 +110,6 @@ impl Row {
         }
     }
 
-    /// Signatures of the operator, where the generated tables have none.
-    pub const fn signatures_are(self, own: &'static [Signature]) -> Row {
-        Row { own, ..self }
-    }
-
-    /// ONNX Runtime had the operator in ONNX's domain before ONNX had it.
-    pub const fn early_signatures_are(self, early: &'static [Signature]) -> Row {
-        Row { early, ..self }
-    }
-
-    /// The ONNX operator of the same meaning, by whose name the functions know it.
-    pub const fn meaning(self, name: &'static str) -> Row {
-        Row { meaning: Some(name), ..self }
-    }
-
-    /// ONNX's operator of the same function of elements, by whose name folding knows it.
-    pub const fn same_as(self, name: &'static str) -> Row {
-        Row { same_as: Some(name), ..self }
-    }
-
-    /// The operation on two elements.
-    pub const fn operation(self, operation: Operation) -> Row {
-        Row { operation: Some(operation), ..self }
-    }
-
-    /// The function of one element, in the numbers of its type.
-    pub const fn map(self, function: fn(Number) -> Number) -> Row {
-        Row { function: Some(function), ..self }
-    }
-
-    /// The function of one real, rounded to the type.
-    pub const fn real(self, function: Function) -> Row {
-        Row { real: Some(function), ..self }
-    }
-
-    /// The rule that infers the outputs of a node.
-    pub const fn infer(self, rule: Rule) -> Row {
-        Row { infer: Some(rule), ..self }
-    }
-
-    /// Evaluated by a function of attributes and inputs.
-    pub const fn eval(self, function: Compute) -> Row {
-        Row { eval: Some(Eval::Function(function)), ..self }
-    }
-
-    /// Evaluated by a function that is given the types and shapes that the rule infers.
-    pub const fn computes(self, function: Compute) -> Row {
-        Row { eval: Some(Eval::Inferred(function)), ..self }
-    }
-
-    /// Evaluated by an operator that is built once from the node.
-    pub const fn build(self, build: Build) -> Row {
-        Row { eval: Some(Eval::Build(build)), ..self }
-    }
-
-    /// Evaluated in builds that run models, of which this is none.
-    pub const fn left_out(self) -> Row {
-        Row { left_out: true, ..self }
-    }
-
-    /// Built from the function body by which the standard defines the operator, where a run asks
-    /// for bodies.
-    pub const fn body(self, build: Build) -> Row {
-        Row { body: Some(build), ..self }
-    }
-
-    /// Converted by the graph that a function writes.
-    pub const fn lower(self, lower: Lower) -> Row {
-        Row { lower: Some(lower), ..self }
-    }
-
     /// Evaluated and inferred by the graph that a function writes; a rule that the row has infers
     /// nodes of which too little is known to write it.
     pub const fn lowers(self, lower: Lower) -> Row {
@@ -192,181 +121,119 @@ impl Row {
             ..self
         }
     }
+}
 
+/// Columns, each with the fields of the row that it sets.
+macro_rules! columns {
+    ($($(#[$doc:meta])* $name:ident($($given:ident: $type:ty),*) => { $($fields:tt)* };)*) => {
+        impl Row {
+            $($(#[$doc])* pub const fn $name(self $(, $given: $type)*) -> Row {
+                Row { $($fields)*, ..self }
+            })*
+        }
+    };
+}
+
+columns! {
+    /// Signatures of the operator, where the generated tables have none.
+    signatures_are(own: &'static [Signature]) => { own };
+    /// ONNX Runtime had the operator in ONNX's domain before ONNX had it.
+    early_signatures_are(early: &'static [Signature]) => { early };
+    /// The ONNX operator of the same meaning, by whose name the functions know it.
+    meaning(name: &'static str) => { meaning: Some(name) };
+    /// ONNX's operator of the same function of elements, by whose name folding knows it.
+    same_as(name: &'static str) => { same_as: Some(name) };
+    /// The operation on two elements.
+    operation(operation: Operation) => { operation: Some(operation) };
+    /// The function of one element, in the numbers of its type.
+    map(function: fn(Number) -> Number) => { function: Some(function) };
+    /// The function of one real, rounded to the type.
+    real(function: Function) => { real: Some(function) };
+    /// The rule that infers the outputs of a node.
+    infer(rule: Rule) => { infer: Some(rule) };
+    /// Evaluated by a function of attributes and inputs.
+    eval(function: Compute) => { eval: Some(Eval::Function(function)) };
+    /// Evaluated by a function that is given the types and shapes that the rule infers.
+    computes(function: Compute) => { eval: Some(Eval::Inferred(function)) };
+    /// Evaluated by an operator that is built once from the node.
+    build(build: Build) => { eval: Some(Eval::Build(build)) };
+    /// Evaluated in builds that run models, of which this is none.
+    left_out() => { left_out: true };
+    /// Built from the function body by which the standard defines the operator, where a run asks
+    /// for bodies.
+    body(build: Build) => { body: Some(build) };
+    /// Converted by the graph that a function writes.
+    lower(lower: Lower) => { lower: Some(lower) };
     /// Converted to the other standard by a function; what it writes, and what is not kept.
-    pub const fn converts(self, becomes: &'static str, caveat: &'static str, write: ConvertRule) -> Row {
-        Row { conversion: Some(Conversion { becomes, caveat, write: Writer::Context(write) }), ..self }
-    }
-
+    converts(becomes: &'static str, caveat: &'static str, write: ConvertRule) => { conversion: Some(Conversion { becomes, caveat, write: Writer::Context(write) }) };
     /// Converted to ONNX by the graph that a function writes, and run by it unless the row has an
     /// evaluation.
-    pub const fn becomes(self, becomes: &'static str, caveat: &'static str, lower: Lower) -> Row {
-        Row { conversion: Some(Conversion { becomes, caveat, write: Writer::Graph(lower) }), ..self }
-    }
-
+    becomes(becomes: &'static str, caveat: &'static str, lower: Lower) => { conversion: Some(Conversion { becomes, caveat, write: Writer::Graph(lower) }) };
     /// Written by a graph in operator sets before one.
-    pub const fn before(self, since: i64, lower: Lower) -> Row {
-        Row { older: Some(OlderForm { since, is_whole: false, write: OlderWriter::Graph(lower) }), ..self }
-    }
-
+    before(since: i64, lower: Lower) => { older: Some(OlderForm { since, is_whole: false, write: OlderWriter::Graph(lower) }) };
     /// Written by a graph of other operators in operator sets before one, which rounds floats in
     /// several steps.
-    pub const fn composed_before(self, since: i64, lower: Lower) -> Row {
-        Row { older: Some(OlderForm { since, is_whole: true, write: OlderWriter::Graph(lower) }), ..self }
-    }
-
+    composed_before(since: i64, lower: Lower) => { older: Some(OlderForm { since, is_whole: true, write: OlderWriter::Graph(lower) }) };
     /// Written by a function in operator sets before one.
-    pub const fn sampled_before(self, since: i64, write: OlderRule) -> Row {
-        Row { older: Some(OlderForm { since, is_whole: false, write: OlderWriter::Context(write) }), ..self }
-    }
-
+    sampled_before(since: i64, write: OlderRule) => { older: Some(OlderForm { since, is_whole: false, write: OlderWriter::Context(write) }) };
     /// The function that writes other operators where an operator set cannot express a node.
-    pub const fn instead(self, instead: Instead) -> Row {
-        Row { instead: Some(instead), ..self }
-    }
-
+    instead(instead: Instead) => { instead: Some(instead) };
     /// The function that tells which attributes of a node change nothing.
-    pub const fn idle(self, idle: Idle) -> Row {
-        Row { idle: Some(idle), ..self }
-    }
-
+    idle(idle: Idle) => { idle: Some(idle) };
     /// Not converted, as the other standard lacks something.
-    pub const fn lacks(self, lack: &'static str) -> Row {
-        Row { lack: Some(lack), ..self }
-    }
-
+    lacks(lack: &'static str) => { lack: Some(lack) };
     /// The part that the operator plays in folding.
-    pub const fn role(self, role: Role) -> Row {
-        Row { role, ..self }
-    }
-
+    role(role: Role) => { role };
     /// How the number of operations follows from shapes, where other columns do not tell.
-    pub const fn works(self, work: Work) -> Row {
-        Row { work: Some(work), ..self }
-    }
-
+    works(work: Work) => { work: Some(work) };
     /// How far programs may be from the exact result, where the rounding does not tell.
-    pub const fn allows(self, allowed: Allowed) -> Row {
-        Row { allowed: Some(allowed), ..self }
-    }
-
+    allows(allowed: Allowed) => { allowed: Some(allowed) };
     /// How errors of inputs carry to the results, where other columns do not tell.
-    pub const fn carries(self, carries: Carries) -> Row {
-        Row { carries: Some(carries), ..self }
-    }
-
+    carries(carries: Carries) => { carries: Some(carries) };
     /// Computes each element from those at its place, where other columns do not tell.
-    pub const fn elementwise(self) -> Row {
-        Row { elementwise: true, ..self }
-    }
-
+    elementwise() => { elementwise: true };
     /// Computes each element from those at its place, by these operations.
-    pub const fn each_output(self, each: Each) -> Row {
-        Row { elementwise: true, work: Some(Work::EachOutput(each)), ..self }
-    }
-
-    /// Returns only elements of the first input.
-    pub const fn picks(self) -> Row {
-        Row { picks: true, ..self }
-    }
-
+    each_output(each: Each) => { elementwise: true, work: Some(Work::EachOutput(each)) };
+    /// Returns only elements of the first input, zeros with their signs.
+    picks() => { picks: true, zeros: ZeroSigns::OfFirst };
     /// The results on which the signs of zeros of the inputs have an effect.
-    pub const fn zeros(self, zeros: ZeroSigns) -> Row {
-        Row { zeros, ..self }
-    }
-
+    zeros(zeros: ZeroSigns) => { zeros };
     /// Sets the sign bit of no result, but for NaN.
-    pub const fn unsigned(self) -> Row {
-        Row { unsigned: true, ..self }
-    }
-
+    unsigned() => { unsigned: true };
     /// Returns its own results unchanged.
-    pub const fn idempotent(self) -> Row {
-        Row { idempotent: true, ..self }
-    }
-
+    idempotent() => { idempotent: true };
     /// The input that is added last.
-    pub const fn bias(self, input: usize) -> Row {
-        Row { bias: Some(input), ..self }
-    }
-
+    bias(input: usize) => { bias: Some(input) };
     /// The default of the attribute `axis`, along which it works.
-    pub const fn axis(self, default: i64) -> Row {
-        Row { axis: Some(default), ..self }
-    }
-
+    axis(default: i64) => { axis: Some(default) };
     /// Reduces the axes that an attribute or an input lists.
-    pub const fn reduces(self, reduces: Reduces) -> Row {
-        Row { reduces, ..self }
-    }
-
+    reduces(reduces: Reduces) => { reduces };
     /// Draws its results at random.
-    pub const fn random(self) -> Row {
-        Row { chance: Chance::Yes, ..self }
-    }
-
+    random() => { chance: Chance::Yes };
     /// Draws its results at random in training.
-    pub const fn random_in_training(self) -> Row {
-        Row { chance: Chance::InTraining, ..self }
-    }
-
+    random_in_training() => { chance: Chance::InTraining };
     /// Reads or writes a variable that outlives the run.
-    pub const fn stateful(self) -> Row {
-        Row { stateful: true, ..self }
-    }
-
+    stateful() => { stateful: true };
     /// Reads only the shapes of its inputs.
-    pub const fn shape_only(self) -> Row {
-        Row { shape_only: true, ..self }
-    }
-
+    shape_only() => { shape_only: true };
     /// The inputs that are weights where they are constants.
-    pub const fn weights(self, weights: &'static [usize]) -> Row {
-        Row { weights, ..self }
-    }
-
+    weights(weights: &'static [usize]) => { weights };
     /// The inputs that are sizes, counts or ends where they are integers.
-    pub const fn sizes(self, sizes: &'static [usize]) -> Row {
-        Row { sizes, ..self }
-    }
-
+    sizes(sizes: &'static [usize]) => { sizes };
     /// The inputs that are lists: tensors of one axis.
-    pub const fn lists(self, lists: &'static [usize]) -> Row {
-        Row { lists, ..self }
-    }
-
+    lists(lists: &'static [usize]) => { lists };
     /// The inputs that are one number: tensors of at most one axis.
-    pub const fn scalars(self, scalars: &'static [usize]) -> Row {
-        Row { scalars, ..self }
-    }
-
+    scalars(scalars: &'static [usize]) => { scalars };
     /// The operator has attributes that are one of a few texts each.
-    pub const fn words(self, words: &'static [Words]) -> Row {
-        Row { words, ..self }
-    }
-
+    words(words: &'static [Words]) => { words };
     /// The operator has attributes of integers that have a range, or one length.
-    pub const fn numbers(self, numbers: &'static [Numbers]) -> Row {
-        Row { numbers, ..self }
-    }
-
+    numbers(numbers: &'static [Numbers]) => { numbers };
     /// The check that tells whether results of constants are the same in every program.
-    pub const fn checked(self, checked: Checked) -> Row {
-        Row { checked: Some(checked), ..self }
-    }
-
+    checked(checked: Checked) => { checked: Some(checked) };
     /// The sequence that the operator computes.
-    pub const fn sequence(self, sequence: Sequence) -> Row {
-        Row { sequence: Some(sequence), ..self }
-    }
-
+    sequence(sequence: Sequence) => { sequence: Some(sequence) };
     /// Lists and tensors in its attributes are constants of the model.
-    pub const fn learned(self) -> Row {
-        Row { learned: Some(|_| true), ..self }
-    }
-
+    learned() => { learned: Some(|_| true) };
     /// Its attribute `values` is a constant of the model.
-    pub const fn holds_values(self) -> Row {
-        Row { learned: Some(|name| name == "values"), ..self }
-    }
+    holds_values() => { learned: Some(|name| name == "values") };
 }

@@ -64,16 +64,7 @@ pub enum TensorKind {
     Output,
 }
 
-impl TensorKind {
-    /// The name: `weight`, `activation`, `output`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            TensorKind::Weight => "weight",
-            TensorKind::Activation => "activation",
-            TensorKind::Output => "output",
-        }
-    }
-}
+gradus_core::names!(TensorKind { Weight = "weight", Activation = "activation", Output = "output" });
 
 /// The differences of two tensors, over all runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

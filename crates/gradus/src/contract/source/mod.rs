@@ -11,9 +11,8 @@ mod rust;
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::str::FromStr;
 
-use gradus_core::{DType, Error, Result, text};
+use gradus_core::{DType, text};
 
 use super::{
     Contract, ContractCondition, ContractElement, ContractInput, ContractOutput, OutputCase, OutputSize,
@@ -32,19 +31,7 @@ pub enum Language {
     Python,
 }
 
-impl FromStr for Language {
-    type Err = Error;
-
-    /// The language of a name: `rust`, `c` or `python`.
-    fn from_str(name: &str) -> Result<Language> {
-        match name {
-            "rust" => Ok(Language::Rust),
-            "c" => Ok(Language::C),
-            "python" => Ok(Language::Python),
-            _ => Err(Error::unknown("language", name, ["rust", "c", "python"])),
-        }
-    }
-}
+gradus_core::names!(Language, "language" { Rust = "rust", C = "c", Python = "python" });
 
 impl Contract {
     /// The contract as source text. The title, the name of the model's file, is in a comment, and

@@ -39,19 +39,7 @@ pub enum Level {
     Fuse,
 }
 
-impl Level {
-    /// All levels, each with the rules of those before it.
-    pub const ALL: [Level; 3] = [Level::Shapes, Level::Exact, Level::Fuse];
-
-    /// The name: `shapes`, `exact`, `fuse`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Level::Shapes => "shapes",
-            Level::Exact => "exact",
-            Level::Fuse => "fuse",
-        }
-    }
-}
+gradus_core::names!(Level { Shapes = "shapes", Exact = "exact", Fuse = "fuse" });
 
 impl std::str::FromStr for Level {
     type Err = Error;

@@ -18,9 +18,7 @@ pub fn rotary(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<V
     if !matches!(dims.len(), 3 | 4) {
         return Err(errors::rank("input 0", dims.len(), "3 or 4"));
     }
-    let &[rows, half] = cx.tensor(2)?.shape().dims() else {
-        return Err(errors::rank("input 2", cx.tensor(2)?.shape().rank(), 2));
-    };
+    let [rows, half] = cx.dims(2)?;
     shaped(cx, 3, &[rows, half])?;
     if let &[_, _, width] = dims
         && width < 2 * half
@@ -141,9 +139,7 @@ fn masked(
 
 /// `Attention` of ONNX Runtime: projections, and heads that attend to all positions.
 pub fn attention(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
-    let &[batch, length, width] = cx.tensor(0)?.shape().dims() else {
-        return Err(errors::rank("input 0", cx.tensor(0)?.shape().rank(), 3));
-    };
+    let [batch, length, width] = cx.dims(0)?;
     let columns = cx.tensor(1)?.shape().dims().last().copied().unwrap_or(0);
     let queries = heads(attributes, "num_heads")?;
     let widths: Vec<_> = match attributes.ints("qkv_hidden_sizes")? {

@@ -27,9 +27,7 @@ fn turned_heads(
     position: impl Fn(usize) -> usize,
     size: usize,
 ) -> Result<()> {
-    let &[rows, half] = cx.tensor(7)?.shape().dims() else {
-        return Err(errors::rank("input 7", cx.tensor(7)?.shape().rank(), 2));
-    };
+    let [rows, half] = cx.dims(7)?;
     let (cos, sin) = (shaped(cx, 7, &[rows, half])?, shaped(cx, 8, &[rows, half])?);
     let interleaved = attributes.flag("rotary_interleaved", false)?;
     let rotation = Rotation { turned: (2 * half).min(size), interleaved };
@@ -122,9 +120,7 @@ pub fn group_query(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Res
         None => is_smooth(attributes)?.then(|| vec![0.0; queries]),
         sinks => sinks,
     };
-    let &[batch, length, width] = cx.tensor(0)?.shape().dims() else {
-        return Err(errors::rank("input 0", cx.tensor(0)?.shape().rank(), 3));
-    };
+    let [batch, length, width] = cx.dims(0)?;
     let packed = !cx.has(1);
     let size = size_of(width, if packed { queries + 2 * keys } else { queries })?;
     let all = cx.floats(0)?;
@@ -145,9 +141,7 @@ pub fn group_query(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Res
     let (mut k, v) =
         if packed { (part(queries, keys), part(queries + keys, keys)) } else { (other(1)?, other(2)?) };
     let lengths = cx.integers(5)?;
-    if lengths.len() != batch {
-        return Err(errors::count("elements of seqlens_k", lengths.len(), batch));
-    }
+    errors::expect_count("elements of seqlens_k", lengths.len(), batch)?;
     let mut total = cx.output(1)?.1.dims()[2];
     let window = cached_window(attributes)?.map(|window| KeyWindow::new(window, total)).transpose()?;
     if window.is_some() {

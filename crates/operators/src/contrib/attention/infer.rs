@@ -167,9 +167,6 @@ pub fn q_attention(cx: &mut InferContext<'_, '_>) -> InferResult {
 /// Shape of `RelativePositionBias`: 1, heads, length of the queries and of the keys.
 pub fn relative_position_bias(cx: &mut InferContext<'_, '_>) -> InferResult {
     let table = cx.dims_of_rank(0, 2)?;
-    let [q, k] = [1, 2].map(|input| match cx.integer(input) {
-        Some(len) => len,
-        None => cx.data("the length is not known before the run", Bounds::SIZE),
-    });
+    let [q, k] = [1, 2].map(|input| cx.integer_or(input, "the length is not known before the run"));
     Ok(vec![Fact::tensor(cx.dtype(0), [Dim::ONE, table[1], q, k])])
 }

@@ -12,9 +12,7 @@ use crate::{errors, indices};
 /// `EmbedLayerNormalization`: the sum of embeddings, normalized.
 pub fn embed(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let epsilon = attributes.float("epsilon")?.unwrap_or(1e-12).into();
-    let &[batch, steps] = cx.tensor(0)?.shape().dims() else {
-        return Err(errors::rank("input 0", cx.tensor(0)?.shape().rank(), 2));
-    };
+    let [batch, steps] = cx.dims(0)?;
     let width = cx.output(0)?.1.dims()[2];
     let (gamma, beta) = (shaped(cx, 5, &[width])?, shaped(cx, 6, &[width])?);
     let mut sum = vec![0.0; batch * steps * width];

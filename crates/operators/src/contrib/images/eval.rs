@@ -20,9 +20,7 @@ pub fn crop_and_resize(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) ->
     };
     let (numbers, boxes) = (cx.floats(0)?, shaped(cx, 1, &[count, 4])?);
     let batches = cx.integers(2)?;
-    if batches.len() != count {
-        return Err(errors::count("batch indices", batches.len(), count));
-    }
+    errors::expect_count("batch indices", batches.len(), count)?;
     cx.run.touch(product(shape.len(), 4))?;
     // Positions along an axis; nothing of those that lie outside.
     let positions = |first: f64, last: f64, size: usize, count: usize| {

@@ -44,9 +44,7 @@ pub fn mat_mul_n_bits(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> 
     }
     let codes = packed.codes()?;
     let scales = cx.floats(2)?;
-    if scales.len() != columns * blocks {
-        return Err(errors::count("scales", scales.len(), columns * blocks));
-    }
+    errors::expect_count("scales", scales.len(), columns * blocks)?;
     let code = |bytes: &[u8], at: usize| {
         let mask = u8::MAX >> (8 - bits);
         f64::from((bytes[at / per_byte] >> (at % per_byte * bits)) & mask)
@@ -57,15 +55,11 @@ pub fn mat_mul_n_bits(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> 
         let tensor = cx.tensor(3)?;
         if tensor.dtype().is_float() {
             let zeros = cx.floats(3)?;
-            if zeros.len() != columns * blocks {
-                return Err(errors::count("zero points", zeros.len(), columns * blocks));
-            }
+            errors::expect_count("zero points", zeros.len(), columns * blocks)?;
             zeros
         } else {
             let packed = tensor.codes()?;
-            if packed.len() != columns * row {
-                return Err(errors::count("bytes of zero points", packed.len(), columns * row));
-            }
+            errors::expect_count("bytes of zero points", packed.len(), columns * row)?;
             let zero = |at: usize| code(&packed[at / blocks * row..], at % blocks);
             (0..columns * blocks).map(zero).collect()
         }
@@ -177,17 +171,11 @@ impl Bnb4 {
 pub fn mat_mul_bnb4(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let Bnb4 { inner, columns, block, table, down, count } = Bnb4::new(attributes)?;
     let codes = cx.tensor(1)?.codes()?;
-    if codes.len() != count.div_ceil(2) {
-        return Err(errors::count("packed codes", codes.len(), count.div_ceil(2)));
-    }
+    errors::expect_count("packed codes", codes.len(), count.div_ceil(2))?;
     let scales = cx.floats(2)?;
-    if scales.len() != count.div_ceil(block) {
-        return Err(errors::count("scales", scales.len(), count.div_ceil(block)));
-    }
+    errors::expect_count("scales", scales.len(), count.div_ceil(block))?;
     let width = cx.tensor(0)?.shape().dims().last().copied().unwrap_or(0);
-    if width != inner {
-        return Err(errors::shape("columns of input 0", width, inner));
-    }
+    errors::expect_shape("columns of input 0", width, inner)?;
     cx.reserve(product(count, 16))?;
     let weight = |at: usize| {
         let place = if down { at % columns * inner + at / columns } else { at };

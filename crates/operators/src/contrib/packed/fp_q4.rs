@@ -128,9 +128,7 @@ pub fn mat_mul_fp_q4(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> R
     let [inner, columns] = sizes(&cx.integers(2)?)?;
     let width = cx.tensor(0)?.shape().dims().last().copied();
     let width = width.ok_or_else(|| errors::rank("input 0", 0, "at least 1"))?;
-    if width != inner {
-        return Err(errors::shape("columns of input 0", width, inner));
-    }
+    errors::expect_shape("columns of input 0", width, inner)?;
     let packed = cx.tensor(1)?;
     cx.reserve(product(packed.len(), 4).saturating_add(product(inner, columns).saturating_mul(8)))?;
     let Factor { codes, scales, offsets, blocks } = Factor::new(&packed.codes()?, [inner, columns], offsets)?;

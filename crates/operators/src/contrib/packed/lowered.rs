@@ -125,9 +125,7 @@ pub fn mat_mul_bnb4(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     l.rounding(caveats::ORDER);
     let packed = l.known(1)?.ok_or_else(|| l.unknown("value of input 1"))?;
     let packed = packed.codes()?;
-    if packed.len() != count.div_ceil(2) {
-        return Err(errors::count("packed codes", packed.len(), count.div_ceil(2)));
-    }
+    errors::expect_count("packed codes", packed.len(), count.div_ceil(2))?;
     let blocks = count.div_ceil(block);
     let shape = Shape::new([blocks, block])?;
     let mut codes: Vec<_> = packed.iter().flat_map(|pair| [pair >> 4, pair & 15]).collect();
@@ -197,9 +195,7 @@ fn zero_points(packed: &Tensor, dtype: DType, grid: Shape, bits: usize) -> Resul
     let bytes = packed.codes()?;
     let (columns, blocks) = (grid.dims()[0], grid.dims()[1]);
     let row = blocks.div_ceil(8 / bits);
-    if bytes.len() != columns * row {
-        return Err(errors::count("bytes of zero points", bytes.len(), columns * row));
-    }
+    errors::expect_count("bytes of zero points", bytes.len(), columns * row)?;
     let codes = (0..grid.len()).map(|at| code(&bytes[at / blocks * row..], bits, at % blocks));
     Tensor::from_codes(dtype, grid, &codes.collect::<Vec<_>>())
 }

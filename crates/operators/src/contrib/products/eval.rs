@@ -1,18 +1,18 @@
 //! Evaluation of products and convolutions with more in one node, computed in float64 and rounded
-//! once, and of inverses.
+//! once.
 
 use gradus_core::convert::product;
 use gradus_core::graph::Content;
-use gradus_core::{Error, Kind, Limits, Result, Value};
+use gradus_core::{Result, Value};
 
 use crate::attributes::Attributes;
 use crate::contrib::inputs::{maybe_shaped, shaped};
 use crate::elementwise::activations::Activation;
+use crate::indices;
 use crate::matmul::eval::{Gemm, Product, products, round};
 use crate::op::EvalContext;
 use crate::windows::convolutions::{add_bias, convolved};
 use crate::words;
-use crate::{errors, indices};
 
 /// `FusedMatMul`: a product of factors that may be transposed, times a number.
 pub fn fused_mat_mul(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
@@ -91,55 +91,4 @@ pub fn fused_gemm(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Resu
     let last = |x| activation.as_ref().map_or(x, |activation| activation.at(x));
     let (_, numbers) = Gemm::new(attributes, cx)?.floats::<f64>(cx, last)?;
     Ok(vec![cx.rounded(0, &numbers)?])
-}
-
-/// The inverse of a matrix, by Gauss-Jordan elimination with the largest pivot of each column.
-///
-/// # Errors
-/// As [`Limits::check`].
-fn inverse(matrix: &[f64], size: usize, limits: &Limits) -> Result<Option<Vec<f64>>> {
-    let width = 2 * size;
-    let mut rows = vec![0.0; size * width];
-    for row in 0..size {
-        rows[row * width..][..size].copy_from_slice(&matrix[row * size..][..size]);
-        rows[row * width + size + row] = 1.0;
-    }
-    for column in 0..size {
-        limits.check()?;
-        let at = |row: usize| row * width + column;
-        let size_of = |row: &usize| rows[at(*row)].abs();
-        let pivot = (column..size).max_by(|a, b| size_of(a).total_cmp(&size_of(b))).unwrap_or(column);
-        if rows[at(pivot)] == 0.0 {
-            return Ok(None);
-        }
-        for i in 0..width {
-            rows.swap(column * width + i, pivot * width + i);
-        }
-        let by = rows[at(column)];
-        rows[column * width..][..width].iter_mut().for_each(|x| *x /= by);
-        let own = rows[column * width..][..width].to_vec();
-        for row in (0..size).filter(|&row| row != column) {
-            let factor = rows[at(row)];
-            rows[row * width..][..width].iter_mut().zip(&own).for_each(|(x, y)| *x -= factor * y);
-        }
-    }
-    Ok(Some(rows.chunks(width.max(1)).flat_map(|row| row[size..].iter().copied()).collect()))
-}
-
-/// `Inverse` of the matrices that the last two axes hold.
-pub fn inverses(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
-    let &[.., size, _] = cx.tensor(0)?.shape().dims() else {
-        return Err(errors::rank("input 0", cx.tensor(0)?.shape().rank(), "at least 2"));
-    };
-    let numbers = cx.floats(0)?;
-    cx.reserve(product(numbers.len(), 24).saturating_add(product(size, size).saturating_mul(24)))?;
-    cx.run.touch(product(numbers.len(), size).saturating_mul(2))?;
-    let mut all = Vec::with_capacity(numbers.len());
-    for (index, matrix) in numbers.chunks((size * size).max(1)).enumerate() {
-        let own = inverse(matrix, size, &cx.limits())?;
-        all.extend(own.ok_or_else(|| {
-            Error::new(Kind::Value, format!("cannot invert matrix {index}: it is singular"))
-        })?);
-    }
-    Ok(vec![cx.rounded(0, &all)?])
 }

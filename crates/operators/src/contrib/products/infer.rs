@@ -1,6 +1,5 @@
-//! Rules of products with more in one node, and of inverses.
+//! Rules of products with more in one node.
 
-use crate::errors;
 use crate::fact::Fact;
 use crate::infer::{InferContext, InferResult};
 
@@ -18,14 +17,4 @@ pub fn gemm_fast_gelu(cx: &mut InferContext<'_, '_>) -> InferResult {
 pub fn c_dist(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (a, b) = (cx.dims_of_rank(0, 2)?, cx.dims_of_rank(1, 2)?);
     Ok(vec![Fact::tensor(cx.dtype(0), [a[0], b[0]])])
-}
-
-/// Shape of the input, whose last two axes hold square matrices.
-pub fn inverse(cx: &mut InferContext<'_, '_>) -> InferResult {
-    let dims = cx.dims(0)?;
-    let [.., rows, columns] = *dims else {
-        return Err(errors::rank(cx.input_label(0), dims.len(), "at least 2").into());
-    };
-    cx.equal(rows, columns, "sizes of a matrix to invert")?;
-    Ok(vec![Fact::tensor(cx.dtype(0), dims)])
 }

@@ -274,9 +274,7 @@ pub fn q_linear_mat_mul(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 /// A factor of a product of matrices, transposed if an attribute says so.
 fn factor(l: &mut Lowering<'_>, input: usize, transposed: &str) -> Result<LoweredValue> {
     let value = l.input(input)?;
-    if l.rank_of(input)? != 2 {
-        return Err(errors::rank(format_args!("input {input}"), l.rank_of(input)?, 2));
-    }
+    errors::expect_rank(format_args!("input {input}"), l.rank_of(input)?, 2)?;
     if !l.attributes.flag(transposed, false)? {
         return Ok(value);
     }

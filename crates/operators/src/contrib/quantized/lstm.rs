@@ -110,9 +110,7 @@ fn functions(l: &Lowering<'_>, directions: usize) -> Result<Vec<[String; 3]>> {
     let Some(Content::Strings(names)) = l.attributes.get("activations") else {
         return Ok((0..directions).map(|_| default()).collect());
     };
-    if names.len() != 3 * directions {
-        return Err(errors::value("number of activations", names.len(), 3 * directions));
-    }
+    errors::expect_value("number of activations", names.len(), 3 * directions)?;
     let operator = |name: &bytes::Bytes| {
         let name = String::from_utf8_lossy(name);
         let known = ["Sigmoid", "Tanh", "Relu"].into_iter().find(|own| own.eq_ignore_ascii_case(&name));

@@ -39,9 +39,7 @@ pub fn pad(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 /// `Unique`: values in the order in which they occur, indices into them, and how often they occur.
 pub fn unique(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let x = l.input(0)?;
-    if l.rank_of(0)? != 1 {
-        return Err(errors::rank("input 0", l.rank_of(0)?, 1));
-    }
+    errors::expect_rank("input 0", l.rank_of(0)?, 1)?;
     let all = l.apply_many("Unique", &[x], &[int("sorted", 0)], 4)?;
     Ok(vec![all[0], all[2], all[3]])
 }

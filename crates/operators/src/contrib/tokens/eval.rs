@@ -15,9 +15,7 @@ pub fn n_gram_repeat_block(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>
     let (&[batch, length], &[rows, tokens]) = (ids, scores) else {
         return Err(errors::rank("input 0", ids.len(), 2));
     };
-    if rows != batch {
-        return Err(errors::count("rows of the scores", rows, batch));
-    }
+    errors::expect_count("rows of the scores", rows, batch)?;
     let (ids, mut scores) = (cx.integers(0)?, cx.floats(1)?);
     cx.run.touch(product(ids.len(), size.min(length)))?;
     for (ids, scores) in ids.chunks(length.max(1)).zip(scores.chunks_mut(tokens.max(1))) {

@@ -2,7 +2,7 @@
 
 use gradus_core::DType;
 
-use crate::dim::{Bounds, Dim};
+use crate::dim::Dim;
 use crate::fact::Fact;
 use crate::infer::{InferContext, InferResult};
 
@@ -16,17 +16,11 @@ pub fn n_gram_repeat_block(cx: &mut InferContext<'_, '_>) -> InferResult {
 /// Shape of `BeamSearch`, `GreedySearch` and `Sampling`: sequences of the maximum length.
 pub fn beam_search(cx: &mut InferContext<'_, '_>) -> InferResult {
     let batch = cx.dims(0)?.first().copied().unwrap_or(Dim::ONE);
-    let len = match cx.integer(1) {
-        Some(len) => len,
-        None => cx.data("the length is not known before the run", Bounds::SIZE),
-    };
+    let len = cx.integer_or(1, "the length is not known before the run");
     if &*cx.node.operator.name != "BeamSearch" {
         return Ok(vec![Fact::typed(DType::I32, [batch, len])]);
     }
-    let count = match cx.integer(4) {
-        Some(count) => count,
-        None => cx.data("number of returned sequences", Bounds::SIZE),
-    };
+    let count = cx.integer_or(4, "number of returned sequences");
     Ok(vec![Fact::typed(DType::I32, [batch, count, len])])
 }
 

@@ -345,9 +345,7 @@ pub fn angle(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 /// Arithmetic of complex numbers. Programs cast the other operand to them where it is real.
 pub fn binary(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValue>> {
     let axis = l.attributes.int_or("axis", -1)?;
-    if axis != -1 {
-        return Err(errors::value("attribute \"axis\"", axis, -1));
-    }
+    errors::expect_value("attribute \"axis\"", axis, -1)?;
     let (own, other, part) = (columns(l, 0)?, columns(l, 1)?, part(l, 0)?);
     let ([a, b], [real, imaginary]) = (own, other.map(Term::from));
     let parts = match operator {

@@ -14,7 +14,7 @@ use gradus_core::graph::Content;
 use gradus_core::{DType, Result, Shape, Tensor};
 
 use crate::boxes::features::{BoxBins, bins};
-use crate::dialects::boxes::{columns, expect_rank, joined, only_float32};
+use crate::dialects::boxes::{columns, expect_floats, joined, only_float32};
 use crate::dialects::cannot;
 use crate::dialects::indices::{index, owners, positions, size};
 use crate::dialects::paddle::attributes::{constant_like, float, floats, ints, text};
@@ -269,10 +269,7 @@ pub fn roi_align(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 
 /// `psroi_pool`: means of the elements within bins of boxes, each from a channel of its own.
 pub fn psroi_pool(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    for (input, rank) in [(0, 4), (1, 2)] {
-        only_float32(l, input)?;
-        expect_rank(l, input, rank)?;
-    }
+    expect_floats(l, &[(0, 4), (1, 2)])?;
     let (boxes, images) = (l.input(1)?, images_of(l)?);
     let sides = l.apply_many("Split", &[boxes], &[int("axis", 1), int("num_outputs", 4)], 4)?;
     let bins = BoxBins {

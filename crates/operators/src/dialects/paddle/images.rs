@@ -111,17 +111,13 @@ pub fn pad(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     };
     let pads = if l.node_is("pad") {
         let given = ints(l, "paddings")?;
-        if given.len() != 2 * rank {
-            return Err(errors::count("elements of attribute \"paddings\"", given.len(), 2 * rank));
-        }
+        errors::expect_count("elements of attribute \"paddings\"", given.len(), 2 * rank)?;
         let of = |from| given.iter().skip(from).copied().step_by(2);
         l.list(&of(0).chain(of(1)).collect::<Vec<_>>())?
     } else {
         let plane = l.node_is("pad2d");
         let inner = if plane { 2 } else { 3 };
-        if rank != inner + 2 {
-            return Err(errors::rank("the input", rank, inner + 2));
-        }
+        errors::expect_rank("the input", rank, inner + 2)?;
         let given = list(l, "paddings", 1)?;
         // `pad2d` counts from the first axis, `pad3d` from the last.
         let order: [&[i64]; 2] = if plane { [&[0, 2], &[1, 3]] } else { [&[4, 2, 0], &[5, 3, 1]] };
@@ -191,9 +187,7 @@ fn shuffled(l: &mut Lowering<'_>, x: LoweredValue, groups: i64) -> Result<Lowere
 /// `pixel_shuffle`, `pixel_unshuffle` and `channel_shuffle`.
 pub fn shuffle(l: &mut Lowering<'_>, factor: &str) -> Result<Vec<LoweredValue>> {
     let (x, by, rank) = (l.input(0)?, l.attributes.int_or(factor, 1)?, l.rank_of(0)?);
-    if rank != 4 {
-        return Err(errors::rank("the input", rank, 4));
-    }
+    errors::expect_rank("the input", rank, 4)?;
     if !(1..=1 << 16).contains(&by) {
         return Err(errors::value(format_args!("attribute \"{factor}\""), by, "from 1 to 65536"));
     }

@@ -35,9 +35,7 @@ fn four_pads(l: &Lowering<'_>) -> Result<[i64; 4]> {
 
 /// `unfold`: the windows of an image, one a column.
 pub fn unfold(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    if l.rank_of(0)? != 4 {
-        return Err(errors::rank("the input", l.rank_of(0)?, 4));
-    }
+    errors::expect_rank("the input", l.rank_of(0)?, 4)?;
     let (kernel, strides, dilations) = (pair(l, "kernel_sizes")?, pair(l, "strides")?, pair(l, "dilations")?);
     let [top, left, bottom, right] = four_pads(l)?;
     let (x, zero) = (l.input(0)?, constant_like(l, 0.0)?);
@@ -109,9 +107,7 @@ pub fn fractional_pool(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let counts = ints(l, "output_size")?;
     let sizes = l.attributes.ints("kernel_size")?.unwrap_or(&[]).to_vec();
     let dims = l.dims_of(0)?.get(2..).unwrap_or_default().to_vec();
-    if dims.len() != counts.len() {
-        return Err(errors::count("axes of the result", counts.len(), dims.len()));
-    }
+    errors::expect_count("axes of the result", counts.len(), dims.len())?;
     let mut windows = Vec::new();
     for (axis, (len, &count)) in dims.into_iter().zip(&counts).enumerate() {
         let len = i64_of(len.ok_or_else(|| not_known(format!("size of axis {} of input 0", axis + 2)))?);

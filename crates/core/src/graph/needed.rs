@@ -2,17 +2,20 @@
 
 use std::collections::HashSet;
 
-use gradus_core::graph::{Graph, Origin, ValueId};
+use super::{Graph, Origin, ValueId};
 
 /// The nodes and values that some values need, if others are given.
-pub(crate) struct Needed {
-    pub(crate) nodes: Vec<bool>,
-    pub(crate) values: Vec<bool>,
+#[derive(Clone, Debug)]
+pub struct Needed {
+    /// By node: true if it is needed.
+    pub nodes: Vec<bool>,
+    /// By value: true if it is needed.
+    pub values: Vec<bool>,
 }
 
 impl Needed {
     /// The nodes and values that wanted values need where others are given.
-    pub(crate) fn new(graph: &Graph, wanted: &[ValueId], given: &HashSet<ValueId>) -> Needed {
+    pub fn new(graph: &Graph, wanted: &[ValueId], given: &HashSet<ValueId>) -> Needed {
         let mut needed =
             Needed { nodes: vec![false; graph.nodes().len()], values: vec![false; graph.values().len()] };
         let mut open = wanted.to_vec();
