@@ -1,6 +1,7 @@
 //! Conditions that rules share, and those of a single rule that take more than a line.
 
 use gradus_core::convert::{self, Rules, i64_of, nearest_f32, nearest_f64, truncated, usize_of_i64};
+use gradus_core::graph::Strings;
 use gradus_core::sort::SharedSort;
 use gradus_core::{DType, Number, Tensor};
 
@@ -611,7 +612,7 @@ pub(super) fn left_out(node: &NodeFacts<'_>, same: bool, meets: impl Fn(i64) -> 
 pub(super) fn classes(node: &NodeFacts<'_>) -> Option<usize> {
     let ints = ["classlabels_ints", "classlabels_int64s"];
     let ints = ints.iter().find_map(|name| node.attributes.ints(name).ok().flatten()).map(<[i64]>::len);
-    let texts = node.attributes.strings("classlabels_strings").ok()?.map(|all| all.len());
+    let texts = node.attributes.strings("classlabels_strings").ok()?.map(Strings::len);
     Some(ints.or(texts).unwrap_or(0))
 }
 

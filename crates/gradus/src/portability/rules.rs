@@ -482,6 +482,13 @@ pub(super) const RULES: &[Rule] = &[
         },
     },
     Rule {
+        name: "linear-scores-of-two-classes",
+        operators: &["LinearClassifier"],
+        condition: "one row of coefficients is for two classes",
+        results: ["returns 1 - x for the first class", "fails", "returns -x for the first class"],
+        applies: |node| (classes(node)? == 2 && scores(node)? == 1 && is_plain(node)).then_some(When::Always),
+    },
+    Rule {
         name: "local-response-of-even-size",
         operators: &["LRN"],
         condition: "the number of channels that are summed is even",
@@ -501,13 +508,6 @@ pub(super) const RULES: &[Rule] = &[
         condition: "the rank is not 4",
         results: ["fails", "runs", "fails"],
         applies: |node| (node.input(0)?.rank()? != 4).then_some(When::Always),
-    },
-    Rule {
-        name: "linear-scores-of-two-classes",
-        operators: &["LinearClassifier"],
-        condition: "one row of coefficients is for two classes",
-        results: ["returns 1 - x for the first class", "fails", "returns -x for the first class"],
-        applies: |node| (classes(node)? == 2 && scores(node)? == 1 && is_plain(node)).then_some(When::Always),
     },
     Rule {
         name: "log-softmax-of-distant-elements",
@@ -557,6 +557,16 @@ pub(super) const RULES: &[Rule] = &[
         },
     },
     Rule {
+        name: "nonzero-of-a-scalar",
+        operators: &["NonZero"],
+        condition: "the data is a scalar",
+        results: ["returns a row of indices", "returns a row of indices", "returns no row"],
+        applies: |node| {
+            let is_scalar = node.input(0)?.dims.as_ref()?.is_empty();
+            is_scalar.then_some(When::Always)
+        },
+    },
+    Rule {
         name: "normalization-by-the-largest",
         operators: &["Normalizer"],
         condition: "an element is negative",
@@ -572,16 +582,6 @@ pub(super) const RULES: &[Rule] = &[
                 found => found,
             };
             is_max.then(|| negative(node)).flatten()
-        },
-    },
-    Rule {
-        name: "nonzero-of-a-scalar",
-        operators: &["NonZero"],
-        condition: "the data is a scalar",
-        results: ["returns a row of indices", "returns a row of indices", "returns no row"],
-        applies: |node| {
-            let is_scalar = node.input(0)?.dims.as_ref()?.is_empty();
-            is_scalar.then_some(When::Always)
         },
     },
     Rule {

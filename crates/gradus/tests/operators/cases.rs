@@ -26,7 +26,6 @@ const FEW: &[&str] = &[
     "SequenceMap",
     "SplitToSequence",
     "ai.onnx.ml.CastMap",
-    "ai.onnx.ml.CategoryMapper",
     "ai.onnx.ml.DictVectorizer",
     "ai.onnx.ml.TreeEnsemble",
     "ai.onnx.ml.ZipMap",
