@@ -25,8 +25,8 @@ from onnx import TensorProto as T
 from onnx import helper, numpy_helper
 
 PROGRAMS = ["onnxruntime", "openvino", "onnx"]
-# Rules that ONNX Runtime follows on processors without VNNI alone.
-WITHOUT_VNNI = ["8-bit-products-in-16-bits"]
+# Rules that ONNX Runtime and OpenVINO follow on processors without VNNI alone.
+WITHOUT_VNNI = ["8-bit-products-in-16-bits", "8-bit-quantized-products-in-16-bits"]
 # Operators of classical machine learning, whose domain is another.
 LEARNED = ["LinearClassifier", "LinearRegressor", "Normalizer", "SVMRegressor", "TreeEnsembleClassifier", "TreeEnsembleRegressor"]
 NAN, INF = math.nan, math.inf
@@ -177,12 +177,12 @@ case("integer-maximum-in-float32", "Relu", [a(i32, 16777217)])
 case("integer-product-in-float32", "MatMulInteger", [np.full((1, 301), 255, u8), np.full((301, 1), 255, u8)])
 case("integer-product-in-float32", "MatMulInteger", [np.full((1, 1201), 255, u8), np.full((1201, 1), 63, i8)])
 for weight in [127, 65, 64, -64]:
-    rule = "8-bit-products-in-16-bits" if abs(weight) > 64 else None
+    rule, of_codes = WITHOUT_VNNI if abs(weight) > 64 else (None, None)
     left, right = np.full((1, 8), 255, u8), np.full((8, 1), weight, i8)
     case(rule, "MatMulInteger", [left, right], constants=(1,))
     for operator, x, w in [("QLinearMatMul", left, right), ("QLinearConv", left.reshape(1, 8, 1), right.reshape(1, 8, 1))]:
         scales = [scalar(f32, 0.125), scalar(u8, 0), w, scalar(f32, 0.125), scalar(i8, 0), scalar(f32, 32), scalar(u8, 0)]
-        case(rule, operator, [x, *scales], constants=tuple(range(1, 8)))
+        case(of_codes, operator, [x, *scales], constants=tuple(range(1, 8)))
 unread = np.array([[NAN, INF]], f32)
 case("gemm-without-bias", "Gemm", [np.eye(2, dtype=f32), np.eye(2, dtype=f32), unread], {"beta": 0.0}, constants=(1, 2))
 case(None, "Gemm", [np.eye(2, dtype=f32), np.eye(2, dtype=f32), np.ones(2, f32)], {"beta": 0.0}, constants=(1, 2))
@@ -632,7 +632,7 @@ def main(path, gradus):
         given = {f"x{i}": x for i, x in enumerate(inputs) if x is not None and i not in constants}
         results = {program: result(program, of, given) for program in PROGRAMS}
         if rule in WITHOUT_VNNI:
-            results["onnxruntime"] = without_vnni("onnxruntime", of, given)
+            results |= {program: without_vnni(program, of, given) for program in PROGRAMS[:2]}
         texts = [None if x is None else f"{x.dtype} {x.ravel().tolist()}" for x in inputs]
         known = model(operator, inputs, attributes, opset, outputs, [i for i, x in enumerate(inputs) if x is not None and i not in computed])
         models = {"model": of.SerializeToString().hex(), "known": known.SerializeToString().hex()}

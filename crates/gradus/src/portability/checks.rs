@@ -633,3 +633,10 @@ pub(super) fn is_plain(node: &NodeFacts<'_>) -> bool {
 pub(super) fn is_ignored_transform(node: &NodeFacts<'_>) -> bool {
     !is_plain(node) && !is_text(node, "post_transform", "PROBIT")
 }
+
+/// When bytes are multiplied by weights whose products may not fit 16 bits in pairs.
+pub(super) fn wide_weights(node: &mut NodeFacts<'_>, weights: usize) -> Option<When> {
+    let are_bytes = node.is(0, &[DType::U8]) && node.is(weights, &[DType::I8]);
+    let found = are_bytes.then(|| node.outside(weights, (-64, 64))).flatten()?;
+    Some(if found == When::Always { When::Data } else { found })
+}

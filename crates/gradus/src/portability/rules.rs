@@ -13,7 +13,7 @@ use super::checks::{
     is_nearest, is_plain, is_power_of_two, is_same, is_text, is_valid_rounded_up, kept_size, leaves_too_few,
     left_out, more_channels, no_elements, no_windows, open_bound_outside_int32, pools_beyond, pools_padding,
     quotient_beyond_int32, result_bounds, result_outside, returns_indices_of_open, rounded_scales,
-    rounded_size, rounded_up, rounds_twice, same_size, scores, several_axes, ties, uneven_parts, zeros,
+    rounded_size, rounded_up, rounds_twice, same_size, scores, several_axes, ties, uneven_parts, wide_weights, zeros,
 };
 use super::conditions::{FLOAT32, INT32, NodeFacts};
 use super::{When, range};
@@ -71,20 +71,25 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         name: "8-bit-products-in-16-bits",
-        operators: &["MatMulInteger", "QLinearConv", "QLinearMatMul"],
+        operators: &["MatMulInteger"],
         condition: "a weight is below -64 or above 64, on a processor without VNNI",
         results: [
             "saturates sums of two products to 16 bits",
             "computes in wider types",
             "computes in wider types",
         ],
-        applies: |node| {
-            let weights = if &*node.node.operator.name == "MatMulInteger" { 1 } else { 3 };
-            let found = (node.is(0, &[U8]) && node.is(weights, &[I8]))
-                .then(|| node.outside(weights, (-64, 64)))
-                .flatten()?;
-            Some(if found == When::Always { When::Data } else { found })
-        },
+        applies: |node| wide_weights(node, 1),
+    },
+    Rule {
+        name: "8-bit-quantized-products-in-16-bits",
+        operators: &["QLinearConv", "QLinearMatMul"],
+        condition: "a weight is below -64 or above 64, on a processor without VNNI",
+        results: [
+            "saturates sums of two products to 16 bits",
+            "saturates sums of two products to 16 bits",
+            "computes in wider types",
+        ],
+        applies: |node| wide_weights(node, 3),
     },
     Rule {
         name: "cast-by-int32",
@@ -184,7 +189,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "comparison-of-nan",
         operators: &["Greater", "GreaterOrEqual"],
-        condition: "an element is NaN",
+        condition: "an element is NaN, on some processors",
         results: ["returns false", "returns true", "returns false"],
         applies: |node| either(node.nan(0), node.nan(1)),
     },
@@ -317,7 +322,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "gelu-of-infinity",
         operators: &["Gelu"],
-        condition: "an element is infinity",
+        condition: "an element is infinity, on some processors",
         results: ["returns infinity", "returns NaN", "returns infinity"],
         applies: |node| {
             let is_exact = !is_text(node, "approximate", "tanh");

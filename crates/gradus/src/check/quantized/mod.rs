@@ -99,11 +99,14 @@ impl Loss {
     }
 }
 
-/// Adds the loss between two values of the same shape.
+/// Adds the loss between two tensors of floats of the same shape; codes are no numbers.
 fn lose(loss: &mut Option<Loss>, before: &Value, after: &Value) {
-    let shape = |value: &Value| Some(value.tensor().ok()?.shape().clone());
-    if let (Some(x), Some(y)) = (numbers(before), numbers(after))
-        && shape(before) == shape(after)
+    let floats = |value: &Value| {
+        let tensor = value.tensor().ok().filter(|tensor| tensor.dtype().is_float())?;
+        Some((tensor.shape().clone(), numbers(value)?))
+    };
+    if let (Some((of_x, x)), Some((of_y, y))) = (floats(before), floats(after))
+        && of_x == of_y
     {
         loss.get_or_insert_default().add(&x, &y);
     }
