@@ -13,7 +13,8 @@ use super::checks::{
     is_nearest, is_plain, is_power_of_two, is_same, is_text, is_valid_rounded_up, kept_size, leaves_too_few,
     left_out, more_channels, no_elements, no_windows, open_bound_outside_int32, pools_beyond, pools_padding,
     quotient_beyond_int32, result_bounds, result_outside, returns_indices_of_open, rounded_scales,
-    rounded_size, rounded_up, rounds_twice, same_size, scores, several_axes, ties, uneven_parts, wide_weights, zeros,
+    rounded_size, rounded_up, rounds_twice, same_size, scores, several_axes, ties, uneven_parts,
+    wide_weights, zeros,
 };
 use super::conditions::{FLOAT32, INT32, NodeFacts};
 use super::{When, range};
