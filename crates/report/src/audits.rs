@@ -1,4 +1,4 @@
-//! What changes the bits that programs compute for a model.
+//! Audits of a model, as a section of its page.
 
 use gradus::audit::{Audit, AuditStatus, InvarianceCheck};
 use gradus::text::escaped;

@@ -91,7 +91,7 @@ pub struct ConversionNotes {
     pub lost: Vec<String>,
 }
 
-/// What a page shows besides the model.
+/// Contents of a page besides the model.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Besides<'a> {
     /// A model that is compared with it: totals, nodes by operator, and values of one name that

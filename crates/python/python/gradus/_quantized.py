@@ -1,4 +1,4 @@
-"""What quantized models lose."""
+"""Losses of quantized models."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Loss:
 
 @dataclass(frozen=True)
 class TensorLoss:
-    """What a quantized model loses of one tensor.
+    """The losses of one tensor in a quantized model.
 
     Attributes:
         name: the name of the tensor in the first model.

@@ -37,7 +37,7 @@ pub enum Place<'a> {
 }
 
 impl Place<'_> {
-    /// Where elements go that do not stay, but for those that the model has all the same.
+    /// The destination of elements that do not stay, but for those that the model has all the same.
     fn destination(self) -> Destination {
         match self {
             Place::Same | Place::Model => Destination::Model,

@@ -1,4 +1,4 @@
-//! What a quantized model loses, tensor by tensor.
+//! Losses of quantized models, tensor by tensor.
 
 mod pairing;
 
@@ -20,7 +20,7 @@ use crate::operators::{Role, row_of};
 use crate::program::{NodeDone, Replaces};
 use pairing::Pairing;
 
-/// What a quantized model loses against the model that it was made of.
+/// The losses of a quantized model against the model that it was made of.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Quantization {
@@ -31,7 +31,7 @@ pub struct Quantization {
     pub tensors: Vec<TensorLoss>,
 }
 
-/// What is lost of one tensor.
+/// The losses of one tensor.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct TensorLoss {

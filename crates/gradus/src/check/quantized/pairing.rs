@@ -105,7 +105,7 @@ struct Both<'a> {
     other: Side<'a>,
 }
 
-/// What of the second model corresponds to what of the first.
+/// Values and nodes that correspond.
 #[derive(Default)]
 struct Twins<'a> {
     values: HashMap<ValueId, ValueId>,
