@@ -28,7 +28,10 @@ def network() -> onnx.ModelProto:
         helper.make_node("Flatten", ["p"], ["f"]),
         helper.make_node("MatMul", ["f", "w3"], ["y"]),
     ]
-    types = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["N", *dims]) for name, *dims in (("x", 3, 8, 8), ("y", 10))]
+    types = [
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, ["N", *dims])
+        for name, *dims in (("x", 3, 8, 8), ("y", 10))
+    ]
     weights = [weight("w1", 8, 3, 3, 3), weight("b1", 8), weight("w2", 8, 8, 3, 3), weight("w3", 8, 10)]
     graph = helper.make_graph(nodes, "net", types[:1], types[1:], weights)
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
@@ -52,14 +55,18 @@ def test_what_onnxruntime_quantizes_is_found_and_measured(tmp_path, per_channel)
 
     first, second = tmp_path / "net.onnx", tmp_path / "int8.onnx"
     onnx.save(network(), first)
-    quantization.quantize_static(first, second, Images(), quant_format=quantization.QuantFormat.QDQ, per_channel=per_channel)
+    quantization.quantize_static(
+        first, second, Images(), quant_format=quantization.QuantFormat.QDQ, per_channel=per_channel
+    )
     x = image(16)
     report = gradus.load(first).quantization(gradus.load(second), values={"x": x}, runs=1)
     found = {loss.name: loss for loss in report.tensors if loss.kind != "output"}
     assert {"x", "r1", "c2", "s", "p", "f", "w1", "w2", "w3"} <= set(found)
     # Relu is dropped by the quantizer where codes begin at 0: its result is still the tensor that is measured.
     assert all(loss.own.decibels > 30 for loss in found.values())
-    assert all(loss.own.elements == np.prod(network_shape(name, x)) for name, loss in found.items() if loss.kind == "weight")
+    assert all(
+        loss.own.elements == np.prod(network_shape(name, x)) for name, loss in found.items() if loss.kind == "weight"
+    )
 
     def run(path):
         options = ort.SessionOptions()
@@ -101,7 +108,10 @@ def fake_quantized(path, codes: bool) -> gradus.Model:
     edges += [(3, 5, 4, 0), (3, 5, 4, 1)] if codes else [(0, 0, 4, 0), (0, 0, 4, 1)]
     kept = layers if codes else [layers[0], *layers[4:]]
     names = ("from-layer", "from-port", "to-layer", "to-port")
-    lines = ["<edge " + " ".join(f'{name}="{number}"' for name, number in zip(names, edge, strict=True)) + "/>" for edge in [*edges, (4, 2, 5, 0)]]
+    lines = [
+        "<edge " + " ".join(f'{name}="{number}"' for name, number in zip(names, edge, strict=True)) + "/>"
+        for edge in [*edges, (4, 2, 5, 0)]
+    ]
     path.write_text(
         f'<?xml version="1.0"?><net name="m" version="11"><layers>{"".join(kept)}</layers><edges>{"".join(lines)}</edges></net>'
     )
@@ -121,7 +131,10 @@ def test_fake_quantize_is_measured(tmp_path):
 
 def test_dynamic_codes_are_measured(tmp_path):
     node = helper.make_node("DynamicQuantizeLinear", ["x"], ["codes", "scale", "zero"])
-    used = [helper.make_node("MatMulInteger", ["codes", "wc", "zero"], ["i"]), helper.make_node("Cast", ["i"], ["f"], to=1)]
+    used = [
+        helper.make_node("MatMulInteger", ["codes", "wc", "zero"], ["i"]),
+        helper.make_node("Cast", ["i"], ["f"], to=1),
+    ]
     used.append(helper.make_node("Mul", ["f", "scale"], ["y"]))
     types = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [2, 3]) for name in "xy"]
     codes = numpy_helper.from_array(np.int8([[1, 2, 3], [-1, 0, 1], [4, 5, -6]]), "wc")
