@@ -27,8 +27,6 @@ from onnx import helper, numpy_helper
 PROGRAMS = ["onnxruntime", "openvino", "onnx"]
 # Rules that ONNX Runtime and OpenVINO follow on processors without VNNI alone.
 WITHOUT_VNNI = ["8-bit-products-in-16-bits", "8-bit-quantized-products-in-16-bits"]
-# Operators of classical machine learning, whose domain is another.
-LEARNED = ["LinearClassifier", "LinearRegressor", "Normalizer", "SVMRegressor", "TreeEnsembleClassifier", "TreeEnsembleRegressor"]
 NAN, INF = math.nan, math.inf
 f16, f32, f64 = np.float16, np.float32, np.float64
 i8, i16, i32, i64, u8, u16, u32 = np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32
@@ -37,7 +35,7 @@ i8, i16, i32, i64, u8, u16, u32 = np.int8, np.int16, np.int32, np.int64, np.uint
 def model(operator, inputs, attributes, opset, outputs, constants):
     """A model of one node, which stores the inputs of those numbers. OpenVINO compiles no boxes of open sizes."""
     names = [None if x is None else f"x{i}" for i, x in enumerate(inputs)]
-    domain = "ai.onnx.ml" if operator in LEARNED else ""
+    domain = "" if onnx.defs.has(operator) else "ai.onnx.ml"
     node = helper.make_node(operator, [name or "" for name in names], [f"y{i}" for i in range(outputs)], "node", domain=domain, **attributes)
     # Sizes are open, so that no program computes anything beforehand.
     sizes = [None if x is None else x.shape if operator in ("NonMaxSuppression", "RoiAlign") else [None] * x.ndim for x in inputs]
@@ -49,7 +47,8 @@ def model(operator, inputs, attributes, opset, outputs, constants):
     stored = [numpy_helper.from_array(inputs[i], names[i]) for i in constants]
     results = [onnx.ValueInfoProto(name=name) for name in node.output]
     graph = helper.make_graph([node], "graph", given, results, stored)
-    return onnx.shape_inference.infer_shapes(helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset), helper.make_opsetid("ai.onnx.ml", 3)], ir_version=10))
+    sets = [helper.make_opsetid("", opset), *([helper.make_opsetid(domain, 3)] if domain else [])]
+    return onnx.shape_inference.infer_shapes(helper.make_model(graph, opset_imports=sets, ir_version=10))
 
 
 def outputs_of(program, of, given):

@@ -415,8 +415,8 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "PROGRAM,…|cmd:COMMAND", value_parser = programs)]
     pub(crate) with: Vec<Vec<String>>,
 
-    /// List what each tensor loses in the second model, a quantized form of the first, and compare no
-    /// bits.
+    /// List what each tensor loses in the second model, a quantized form of the first; no bits are
+    /// compared.
     #[arg(long, requires = "after", conflicts_with_all = ["with", "max_ulp", "max_relative", "no_prove"])]
     pub(crate) quantized: bool,
 

@@ -1158,9 +1158,9 @@ pub(super) const RULES: &[Rule] = &[
         condition: "the only target is transformed, not by PROBIT",
         results: ["returns the sum", "fails", "fails"],
         applies: |node| {
-            let count = if node.node.operator.name.starts_with("Tree") { "n_targets" } else { "targets" };
-            let is_one = node.attributes.int_or(count, 1).ok()? == 1;
-            (is_one && is_ignored_transform(node)).then_some(When::Always)
+            let is_one = |name| matches!(node.attributes.int_or(name, 1), Ok(1));
+            let is_only = is_one("targets") && is_one("n_targets");
+            (is_only && is_ignored_transform(node)).then_some(When::Always)
         },
     },
     Rule {

@@ -38,8 +38,8 @@ impl InferContext<'_, '_> {
         self.pass.shared.symbols.fresh(&self.node.operator.name, origin, bounds)
     }
 
-    /// The integer that a truth value chooses of two: one of them, or their minimum or maximum, where
-    /// the condition says so; else one that the data decide.
+    /// The integer that a truth value chooses of two: one of them, or their minimum or maximum,
+    /// where the condition says so; else one that the data decide.
     pub fn chosen(&mut self, truth: Option<Dim>, [yes, no]: [Dim; 2], what: &str) -> Dim {
         match truth {
             _ if yes == no => yes,

@@ -1,5 +1,5 @@
-//! Where the elements of initializers lie: in the model, in one file next to it, or nowhere. Those of
-//! other tensors are in the model then.
+//! Places of the elements of initializers: in the model, in one file next to it, or nowhere. Those
+//! of other tensors are in the model then.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
