@@ -36,7 +36,7 @@ def model(operator, inputs, attributes, opset, outputs, constants):
     """A model of one node, which stores the inputs of those numbers. OpenVINO compiles no boxes of open sizes."""
     names = [None if x is None else f"x{i}" for i, x in enumerate(inputs)]
     domain = "" if onnx.defs.has(operator) else "ai.onnx.ml"
-    node = helper.make_node(operator, [name or "" for name in names], [f"y{i}" for i in range(outputs)], "node", domain=domain, **attributes)
+    node = helper.make_node(operator, [name or "" for name in names], [f"y{i}" for i in range(outputs)], "node", domain=domain or None, **attributes)
     # Sizes are open, so that no program computes anything beforehand.
     sizes = [None if x is None else x.shape if operator in ("NonMaxSuppression", "RoiAlign") else [None] * x.ndim for x in inputs]
     given = [
