@@ -259,6 +259,15 @@ impl Source {
         Ok(inference)
     }
 
+    /// Infers the facts in all symbols that inputs declare, with each condition that a node notes,
+    /// be it implied by another or not.
+    ///
+    /// # Errors
+    /// As [`Source::infer`].
+    pub fn infer_by_node(&self, options: &InferOptions) -> Result<Inference> {
+        self.infer_once(options, &Solved::default())
+    }
+
     /// Facts about every value, where inputs are as it was solved before.
     fn infer_once(&self, options: &InferOptions, solved: &Solved) -> Result<Inference> {
         let source = self.source();

@@ -3,13 +3,13 @@
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
-use gradus_core::convert::{i64_of, truncated};
+use gradus_core::convert::{Rules, i64_of, nearest_f64, truncated};
 use gradus_core::graph::{Node, Origin, Standard};
 use gradus_core::sort::SharedSort;
 use gradus_core::{DType, Number, Tensor};
 
 use super::fits::{RatedExpression, fits};
-use super::formula::{Formula, few_integers};
+use super::formula::{Formula, SizeFunction, few_integers};
 use super::reshape::targets;
 use super::rows;
 use super::search::FormulaSearch;
@@ -262,6 +262,10 @@ impl FormulaSearch<'_, '_> {
                 return found;
             }
         }
+        let functions = self.functions(view, node, all, near);
+        if !functions.is_empty() {
+            return functions.into_iter().map(|(tier, formula)| made(tier, formula)).collect();
+        }
         let ranks: HashSet<_> = all.iter().map(|of| of.shape().rank()).collect();
         if ranks.len() != 1 {
             return Vec::new();
@@ -287,6 +291,40 @@ impl FormulaSearch<'_, '_> {
         let divided = found.iter().any(is_counted) && !found.iter().all(is_counted);
         for of in &mut found {
             of.divided = divided;
+        }
+        found
+    }
+
+    /// Functions of sizes that the one element of all sources is, to the bit.
+    fn functions(
+        &self,
+        view: &mut ChangedModel,
+        node: usize,
+        all: &[Tensor],
+        near: &[Dim],
+    ) -> Vec<(u8, Formula)> {
+        let only = |of: &Tensor| {
+            (of.len() == 1 && of.dtype().is_float()).then(|| of.only_number().ok().map(nearest_f64))?
+        };
+        let Some(numbers) = all.iter().map(only).collect::<Option<Vec<f64>>>() else { return Vec::new() };
+        let mut found = Vec::new();
+        for function in SizeFunction::ALL {
+            let size = |number: &f64| {
+                let size = function.inverse(*number).round();
+                (1.0..1e15).contains(&size).then(|| i64_of_float(size))?
+            };
+            let Some(sizes) = numbers.iter().map(size).collect::<Option<Vec<i64>>>() else { continue };
+            let is_it = |(of, size): (&Tensor, &i64)| {
+                let value = function.at(nearest_f64(Number::Int((*size).into())));
+                let own =
+                    Tensor::from_numbers(of.dtype(), of.shape().clone(), [Number::Float(value)], Rules::IEEE);
+                own.is_ok_and(|own| own.bytes() == of.bytes())
+            };
+            if all.iter().zip(&sizes).all(is_it) {
+                let fitting = fits(view, (self.ground, self.sources), node, &sizes, near).into_iter();
+                let made = |(tier, size)| (tier, Formula::Function(function, size, all[0].clone()));
+                found.extend(fitting.map(made));
+            }
         }
         found
     }
@@ -452,7 +490,7 @@ impl FormulaSearch<'_, '_> {
         // Axes that are open already stay so.
         let before = match self.changes.get(&(node, input)) {
             Some(Formula::Table(table)) => table.axes.clone(),
-            Some(Formula::Sizes(..)) => return,
+            Some(_) => return,
             None => Vec::new(),
         };
         let rank = all[0].shape().rank();
@@ -500,6 +538,11 @@ impl FormulaSearch<'_, '_> {
     }
 }
 
+/// A whole float as an integer.
+fn i64_of_float(value: f64) -> Option<i64> {
+    truncated(value).and_then(|value| i64::try_from(value).ok())
+}
+
 /// Returns true if two shapes differ in the order of open sizes that are no 1.
 fn are_exchanged(a: &[Dim], b: &[Dim], wanted: &[i64]) -> bool {
     let is_same = |axis: &usize| {
@@ -543,9 +586,7 @@ fn whole_numbers(tensor: &Tensor) -> Option<Vec<i64>> {
         return None;
     }
     let whole = |number| match number {
-        Number::Float(value) if value.fract() == 0.0 && value.abs() < 1e15 => {
-            truncated(value).and_then(|value| i64::try_from(value).ok())
-        }
+        Number::Float(value) if value.fract() == 0.0 && value.abs() < 1e15 => i64_of_float(value),
         _ => None,
     };
     tensor.numbers().ok()?.map(whole).collect()

@@ -19,6 +19,39 @@ pub(super) enum Formula {
     Sizes(Vec<Arc<str>>, bool, DType),
     /// A tensor whose elements follow from their index.
     Table(Table),
+    /// A function of a size, as a float of a shape of one element, rounded once.
+    Function(SizeFunction, Arc<str>, Tensor),
+}
+
+/// A function of a size, which is computed in double precision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SizeFunction {
+    Reciprocal,
+    Root,
+    ReciprocalRoot,
+}
+
+impl SizeFunction {
+    pub(super) const ALL: [SizeFunction; 3] =
+        [SizeFunction::Reciprocal, SizeFunction::Root, SizeFunction::ReciprocalRoot];
+
+    /// The value at a size.
+    pub(super) fn at(self, size: f64) -> f64 {
+        match self {
+            SizeFunction::Reciprocal => 1.0 / size,
+            SizeFunction::Root => size.sqrt(),
+            SizeFunction::ReciprocalRoot => 1.0 / size.sqrt(),
+        }
+    }
+
+    /// The size at which the value is a number.
+    pub(super) fn inverse(self, number: f64) -> f64 {
+        match self {
+            SizeFunction::Reciprocal => 1.0 / number,
+            SizeFunction::Root => number * number,
+            SizeFunction::ReciprocalRoot => 1.0 / (number * number),
+        }
+    }
 }
 
 impl Formula {
@@ -27,6 +60,7 @@ impl Formula {
         let of_size = match self {
             Formula::Sizes(all, ..) => all.iter().any(|size| **size == *text),
             Formula::Table(table) => table.axes.iter().any(|(_, size)| **size == *text),
+            Formula::Function(_, size, _) => **size == *text,
         };
         of_size || self.text() == text
     }
@@ -37,7 +71,17 @@ impl Formula {
             Formula::Sizes(all, true, _) => all.join(", "),
             Formula::Sizes(all, false, _) => format!("[{}]", all.join(", ")),
             Formula::Table(table) => table.text(),
+            Formula::Function(SizeFunction::Reciprocal, size, _) => format!("1/({size})"),
+            Formula::Function(SizeFunction::Root, size, _) => format!("the square root of {size}"),
+            Formula::Function(SizeFunction::ReciprocalRoot, size, _) => {
+                format!("1 / the square root of {size}")
+            }
         }
+    }
+
+    /// Returns true if elements are those of a source but for rounding.
+    pub(super) fn is_rounded(&self) -> bool {
+        matches!(self, Formula::Table(Table { pattern: Pattern::Prefix { rounded: true, .. }, .. }))
     }
 }
 
@@ -83,6 +127,18 @@ impl<'m> FormulaNodes<'m> {
                 Ok(self.cast(name, *dtype))
             }
             Formula::Table(table) => self.table(table),
+            Formula::Function(function, size, constant) => {
+                let size = self.symbols.parse(size)?;
+                let size = if constant.shape().rank() == 0 { self.scalar(size)? } else { self.size(size)? };
+                let mut value = self.cast(size, DType::F64);
+                if *function != SizeFunction::Reciprocal {
+                    value = self.node("Sqrt", &[&value], Vec::new());
+                }
+                if *function != SizeFunction::Root {
+                    value = self.node("Reciprocal", &[&value], Vec::new());
+                }
+                Ok(self.cast(value, constant.dtype()))
+            }
         }
     }
 
@@ -120,6 +176,7 @@ impl<'m> FormulaNodes<'m> {
         self.constant(&Tensor::vector(numbers))
     }
 
+    /// A value of sizes in another type.
     fn cast(&mut self, name: Arc<str>, dtype: DType) -> Arc<str> {
         if dtype == DType::I64 {
             return name;
@@ -281,11 +338,17 @@ impl<'m> FormulaNodes<'m> {
 
     fn table(&mut self, table: &Table) -> Result<Arc<str>> {
         match &table.pattern {
-            Pattern::Affine { base, steps } => {
+            Pattern::Affine { base, steps, backwards } => {
                 let mut sum = self.constant(base);
                 for ((axis, size), step) in table.axes.iter().zip(steps) {
                     let Some(step) = step else { continue };
-                    let line = self.line(size, *axis, base.shape().rank())?;
+                    let mut line = self.line(size, *axis, base.shape().rank())?;
+                    if *backwards {
+                        let size = self.symbols.parse(size)?;
+                        let last = self.symbols.add(size, Dim::Known(-1)).unwrap_or(size);
+                        let last = self.size(last)?;
+                        line = self.node("Sub", &[&line, &last], Vec::new());
+                    }
                     let line = self.cast(line, base.dtype());
                     let step = self.constant(step);
                     let product = self.node("Mul", &[&line, &step], Vec::new());
@@ -330,14 +393,25 @@ impl<'m> FormulaNodes<'m> {
                 let [within, beyond] = [within, beyond].map(|one| self.constant(one));
                 Ok(self.node("Where", &[&inside, &within, &beyond], Vec::new()))
             }
-            Pattern::Prefix(whole) => {
-                let (axes, ends): (Vec<_>, Vec<_>) =
-                    table.axes.iter().map(|(axis, size)| (i64_of(*axis), size)).unzip();
-                let ends = ends.iter().map(|text| self.symbols.parse(text)).collect::<Result<Vec<_>>>()?;
-                let whole = self.constant(whole);
+            Pattern::Prefix { whole, repeated, .. } => {
+                let (again, cut): (Vec<_>, Vec<_>) =
+                    table.axes.iter().partition(|(axis, _)| repeated.contains(axis));
+                let axes: Vec<_> = cut.iter().map(|(axis, _)| i64_of(*axis)).collect();
+                let ends =
+                    cut.iter().map(|(_, size)| self.symbols.parse(size)).collect::<Result<Vec<_>>>()?;
+                let whole_name = self.constant(whole);
                 let starts = self.numbers(&vec![0; axes.len()]);
                 let (ends, axes) = (self.list(&ends)?, self.numbers(&axes));
-                Ok(self.node("Slice", &[&whole, &starts, &ends, &axes], Vec::new()))
+                let cut = self.node("Slice", &[&whole_name, &starts, &ends, &axes], Vec::new());
+                if again.is_empty() {
+                    return Ok(cut);
+                }
+                let mut dims = vec![Dim::ONE; whole.shape().rank()];
+                for (axis, size) in again {
+                    dims[*axis] = self.symbols.parse(size)?;
+                }
+                let shape = self.list(&dims)?;
+                Ok(self.node("Expand", &[&cut, &shape], Vec::new()))
             }
         }
     }

@@ -179,8 +179,8 @@ impl Model {
         }
         let ground = Ground::new(self, types, axes, sizes[0].clone());
         let sources = Sources::new(models, sizes)?;
-        let found = solve(&ground, &sources, &wanted(self, options)?, limits)?;
-        let (changes, view, runs) = rows::stacked(&ground, &sources, found, limits)?;
+        let wanted = wanted(self, options)?;
+        let (changes, view, runs) = solve(&ground, &sources, &wanted, limits)?;
         finish(&ground, &sources, (&changes, &view), runs, limits)
     }
 
@@ -316,7 +316,8 @@ fn finish(
     let model = ground.model;
     let made = made(ground, (changes, view))?;
     let dynamic = model.with_source(made.clone());
-    let checks = checked(&dynamic, (ground, sources), stacked, limits)?;
+    let rounded = changes.values().any(formula::Formula::is_rounded);
+    let checks = checked(&dynamic, (ground, sources), (stacked, rounded), limits)?;
     let after = dynamic.infer(&InferOptions::default())?;
     let runs = after.conditions().iter().filter(|condition| condition.why == Why::Run);
     let conditions = runs.map(|condition| condition.text.clone()).collect();
@@ -336,14 +337,14 @@ fn finish(
 fn checked(
     dynamic: &Model,
     (ground, sources): (&Ground<'_>, &Sources<'_>),
-    stacked: Vec<String>,
+    (stacked, rounded): (Vec<String>, bool),
     limits: Limits,
 ) -> Result<Vec<String>> {
     let mut checks = Vec::new();
     let mut options = ProveOptions { limits: Some(limits), ..ProveOptions::default() };
     options.time = limits.deadline.map_or(options.time, |end| end.saturating_duration_since(Instant::now()));
     for (number, source) in sources.models.iter().enumerate() {
-        let how = verify::same_at_source(dynamic, source, &options)?;
+        let how = verify::same_at_source(dynamic, source, rounded, &options)?;
         checks.push(format!("at the sizes of model {}: the same, {how}", number + 1));
     }
     checks.extend(stacked);

@@ -40,16 +40,17 @@ pub(super) fn targets(
         combined.truncate(MAX_SHAPES);
         all.shapes = combined;
     }
-    moved(symbols, &mut all.shapes, (&starts, wanted), value);
+    moved(symbols, &mut all.shapes, (data, &starts, wanted), value);
     Some(all)
 }
 
-/// Adds shapes in which a size that is 1 belongs to the axis next to it: first where that is 1 too,
-/// last where a group begins.
+/// Adds shapes in which a size that is 1 belongs to the axis next to it: first where that is 1 too
+/// and the data do not say where the size is, as an axis that is nothing else does; last where a
+/// group begins.
 fn moved(
     symbols: &mut Symbols,
     shapes: &mut Vec<Vec<Dim>>,
-    (starts, wanted): (&[usize], &[i64]),
+    (data, starts, wanted): (&[Dim], &[usize], &[i64]),
     value: &dyn Fn(&Symbols, Dim) -> Option<i64>,
 ) {
     let (mut first, mut last) = (Vec::new(), Vec::new());
@@ -65,7 +66,7 @@ fn moved(
                     let Some((more, less)) = more.zip(less) else { continue };
                     let mut other = shape.clone();
                     (other[to], other[from]) = (more, less);
-                    if shape[to] == Dim::ONE && wanted[from] != 1 {
+                    if shape[to] == Dim::ONE && wanted[from] != 1 && !data.contains(&one) {
                         first.push(other);
                     } else if to < from && starts.contains(&from) {
                         last.push(other);
@@ -252,6 +253,7 @@ mod tests {
             ("n s 768", &[1, 128, 12, 64][..], "n s 12 64"),
             ("n 12 s 64", &[12, 128, 64], "12*n s 64"),
             ("12*n s 64", &[1, 12, 128, 64], "n 12 s 64"),
+            ("n 12 1 32", &[12, 1, 32], "12*n 1 32"),
             ("n*s 768", &[1, 128, 768], "n s 768"),
             ("n s 768", &[128, 768], "n*s 768"),
             ("s n 768", &[128, 12, 64], "s 12*n 64"),

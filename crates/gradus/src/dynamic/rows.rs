@@ -1,15 +1,19 @@
 //! Indices of rows: a table that holds 0 for the one row of a batch of 1, and counts the rows of
 //! more. No condition tells it from another 0; a run on stacked inputs does.
 
+use std::collections::HashMap;
+
 use gradus_core::convert::Rules;
 use gradus_core::graph::{Node, Standard};
 use gradus_core::{Error, Kind, Limits, Number, Result, Tensor};
 
 use super::formula::Formula;
+use super::made;
+use super::search::{ChosenFormulas, FormulaSearch};
 use super::sources::Sources;
 use super::table::{Pattern, Table};
+use super::verify::{Stacking, stacks};
 use super::view::{ChangedModel, Ground, TriedFormulas};
-use super::{made, verify};
 use crate::model::Model;
 use crate::operators;
 
@@ -26,6 +30,7 @@ const MAX_INDICES: usize = 1 << 20;
 pub(super) fn stacked(
     ground: &Ground<'_>,
     sources: &Sources<'_>,
+    wanted: &HashMap<usize, String>,
     (changes, view): (TriedFormulas, ChangedModel),
     limits: Limits,
 ) -> Result<(TriedFormulas, ChangedModel, Vec<String>)> {
@@ -48,21 +53,29 @@ pub(super) fn stacked(
         let alone = tables.iter().map(std::slice::from_ref);
         let mut options = std::iter::once(&tables[..]).chain(alone.filter(|_| tables.len() > 1));
         let mut compared = compare(ground, (&found.0, &found.1), name, limits)?;
-        while compared == Some(false) {
+        while let Stacking::Differs(reason) = &compared {
             let Some(tables) = options.next().filter(|tables| !tables.is_empty()) else {
-                let message = format!("with {name} = 3, the dynamic model is not three runs of the model");
+                let message =
+                    format!("with {name} = 3, the dynamic model is not three runs of the model: {reason}");
                 return Err(Error::new(Kind::Graph, message));
             };
-            let mut changes = found.0.clone();
-            changes.extend(tables.iter().cloned());
-            let Ok(view) = ground.view(&changes) else { continue };
-            if view.hard.is_empty() && compare(ground, (&changes, &view), name, limits)? == Some(true) {
-                (found, compared) = ((changes, view), Some(true));
+            let forced = ChosenFormulas::new();
+            let mut search = FormulaSearch::new(ground, sources, (wanted, &forced), limits);
+            search.changes = found.0.clone();
+            search.changes.extend(tables.iter().cloned());
+            // Rows that follow from the table open sizes of later nodes.
+            let Ok(view) = search.run() else { continue };
+            let changes = search.changes;
+            if search.unresolved.is_none()
+                && view.is_open()
+                && compare(ground, (&changes, &view), name, limits)?.is_same()
+            {
+                (found, compared) = ((changes, view), Stacking::Same);
             }
         }
         checks.push(match compared {
-            Some(_) => format!("{name} = 3: the same as three runs of model 1"),
-            None => format!("{name}: no run was compared"),
+            Stacking::NotRun => format!("{name}: no run was compared"),
+            _ => format!("{name} = 3: the same as three runs of model 1"),
         });
     }
     Ok((found.0, found.1, checks))
@@ -86,7 +99,7 @@ pub(super) fn may_be(
     limits: Limits,
 ) -> Result<bool> {
     for name in ones(ground) {
-        if is_run(ground.model) && compare(ground, changed, name, limits)? == Some(false) {
+        if is_run(ground.model) && matches!(compare(ground, changed, name, limits)?, Stacking::Differs(_)) {
             return Ok(false);
         }
     }
@@ -108,9 +121,9 @@ fn compare(
     (changes, view): (&TriedFormulas, &ChangedModel),
     name: &str,
     limits: Limits,
-) -> Result<Option<bool>> {
+) -> Result<Stacking> {
     let dynamic = ground.model.with_source(made(ground, (changes, view))?);
-    verify::stacks(&dynamic, &view.inference, ground.model, name, limits)
+    stacks(&dynamic, &view.inference, ground.model, name, limits)
 }
 
 /// A table of zeros that may be indices of rows, with a step for each row.
@@ -127,7 +140,7 @@ pub(super) fn row_table(
     let all = sources.constants(index, input)?;
     let (base, mut axes, mut steps) = match changes.get(&(index, input)) {
         None => (all[0].clone(), Vec::new(), Vec::new()),
-        Some(Formula::Table(Table { axes, pattern: Pattern::Affine { base, steps } })) => {
+        Some(Formula::Table(Table { axes, pattern: Pattern::Affine { base, steps, backwards: false } })) => {
             (base.clone(), axes.clone(), steps.clone())
         }
         Some(_) => return None,
@@ -137,7 +150,7 @@ pub(super) fn row_table(
     let node = view.node(index)?;
     steps.push(Some(row_step(ground, view, (node, index, input), &base, name)?));
     axes.push((axis, name.into()));
-    Some(Formula::Table(Table { axes, pattern: Pattern::Affine { base, steps } }))
+    Some(Formula::Table(Table { axes, pattern: Pattern::Affine { base, steps, backwards: false } }))
 }
 
 /// The step of a table from a row to the next: 1 for indices of rows that are 0.

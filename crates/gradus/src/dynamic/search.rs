@@ -39,6 +39,8 @@ pub(super) type ChosenFormulas = HashMap<(usize, usize), Formula>;
 pub(super) struct Unresolved {
     pub(super) node: usize,
     pub(super) text: String,
+    /// The node at which the search ended: an earlier one, if the problem moved to it.
+    pub(super) end: usize,
 }
 
 /// A search over the nodes.
@@ -52,15 +54,27 @@ pub(super) struct FormulaSearch<'s, 'm> {
     ranks: Vec<usize>,
     pub(super) choices: Vec<Choice>,
     pub(super) unresolved: Option<Unresolved>,
+    /// Bounds that no formula lifts, by node.
+    kept: HashSet<(usize, String)>,
+    /// The last node of which a condition moved to an earlier one.
+    moved: Option<Unresolved>,
     limits: Limits,
 }
 
-/// A candidate that was tried: whether it mends, conditions that remain, and the model with it.
+/// A candidate that was tried: what remains with it, and the model.
 struct TriedCandidate {
     hard: usize,
+    unknown: usize,
     soft: usize,
     view: ChangedModel,
     changes: TriedFormulas,
+}
+
+impl TriedCandidate {
+    /// What is left, the worst first.
+    const fn rank(&self) -> [usize; 3] {
+        [self.hard, self.unknown, self.soft]
+    }
 }
 
 impl<'s, 'm> FormulaSearch<'s, 'm> {
@@ -84,6 +98,8 @@ impl<'s, 'm> FormulaSearch<'s, 'm> {
             ranks,
             choices: Vec::new(),
             unresolved: None,
+            kept: HashSet::new(),
+            moved: None,
             limits,
         }
     }
@@ -113,7 +129,9 @@ impl<'s, 'm> FormulaSearch<'s, 'm> {
                     at = self.ranks[first].min(at);
                 }
                 Visited::Stuck(text) => {
-                    self.unresolved = Some(Unresolved { node, text });
+                    let later = self.moved.take().filter(|moved| self.is_until(node, moved.node));
+                    let first = later.unwrap_or(Unresolved { node, text, end: node });
+                    self.unresolved = Some(Unresolved { end: node, ..first });
                     return Ok(view);
                 }
             }
@@ -140,14 +158,26 @@ impl<'s, 'm> FormulaSearch<'s, 'm> {
         if let Some(name) = self.sources.differing_attribute(node) {
             return Ok(Visited::Stuck(format!("attribute {name}, which differs")));
         }
-        let Some(hard) = view.hard.iter().find(|(at, _)| *at == node).map(|(_, hard)| hard.clone()) else {
-            return Ok(Visited::Next);
-        };
-        let causes = self.causes(view, node, &hard);
-        match self.choose(view, node, &causes, Some(&hard))? {
-            Some((next, first)) => Ok(Visited::Changed(Box::new(next), first)),
-            None => Ok(Visited::Stuck(hard.text)),
+        let own: Vec<Hard> =
+            view.hard.iter().filter(|(at, _)| *at == node).map(|(_, hard)| hard.clone()).collect();
+        for hard in own {
+            if self.kept.contains(&(node, hard.text.clone())) {
+                continue;
+            }
+            let causes = self.causes(view, node, &hard);
+            if let Some((next, first)) = self.choose(view, node, &causes, Some(&hard))? {
+                let is_later = |moved: &Unresolved| self.is_until(moved.node, node);
+                if next.hard.len() >= view.hard.len() && self.moved.as_ref().is_none_or(is_later) {
+                    self.moved = Some(Unresolved { node, text: hard.text, end: node });
+                }
+                return Ok(Visited::Changed(Box::new(next), first));
+            }
+            if hard.is_fixed {
+                return Ok(Visited::Stuck(hard.text));
+            }
+            self.kept.insert((node, hard.text));
         }
+        Ok(Visited::Next)
     }
 
     /// Makes the change that leaves the fewest conditions at the node and before it; nothing if
@@ -163,8 +193,13 @@ impl<'s, 'm> FormulaSearch<'s, 'm> {
         let wanted: Vec<_> = wrong.iter().flat_map(|hard| &hard.dims).collect();
         let wanted: Vec<_> = wanted.iter().filter_map(|dim| view.text(self.ground, **dim)).collect();
         let near = view.sizes_like(self.ground, node, &wanted);
-        let (hard, soft, unknown) =
-            (self.hard_until(view, node), view.soft_until(self, node), view.unknown(node));
+        // A bound is lifted by what adds neither another bound nor a fixed size.
+        let lifts = wrong.is_some_and(|hard| !hard.is_fixed);
+        let count = |view: &ChangedModel| self.hard_until(view, node, lifts);
+        let fixed = self.hard_until(view, node, false);
+        let (hard, soft, unknown) = (count(view), view.soft_until(self, node), view.unknown(node));
+        // Sizes that nobody knows hide conditions, but for formulas that several sources show.
+        let is_shown = !mends && self.sources.models.len() > 1;
         let mut best: Option<(usize, TriedCandidate)> = None;
         let mut tied: Vec<usize> = Vec::new();
         for (index, candidate) in candidates.iter().enumerate() {
@@ -176,7 +211,8 @@ impl<'s, 'm> FormulaSearch<'s, 'm> {
                 continue;
             }
             if best.as_ref().is_some_and(|(first, tried)| {
-                let is_clean = tried.soft <= soft && (!mends || tried.hard < hard);
+                let is_clean =
+                    tried.soft <= soft && tried.unknown <= unknown && (!mends || tried.hard < hard);
                 is_clean && !candidate.divided && candidate.tier > candidates[*first].tier
             }) {
                 break;
@@ -185,8 +221,12 @@ impl<'s, 'm> FormulaSearch<'s, 'm> {
             changes.insert(place, candidate.formula.clone());
             changes.extend(self.expanded(view, candidate));
             let Ok(next) = self.ground.view(&changes) else { continue };
+            if lifts && self.hard_until(&next, node, false) > fixed {
+                continue;
+            }
             let tried = TriedCandidate {
-                hard: self.hard_until(&next, node),
+                hard: count(&next),
+                unknown: next.unknown(node),
                 soft: next.soft_until(self, node),
                 view: next,
                 changes,
@@ -194,14 +234,18 @@ impl<'s, 'm> FormulaSearch<'s, 'm> {
             // The problem may move to an earlier node, where another constant is given a formula.
             let moves = || !tried.view.is_hard(node) && tried.hard <= hard + MAX_BURDEN;
             let nears = || tried.hard == hard && tried.view.sizes_like(self.ground, node, &wanted) > near;
-            let is_mended = if mends { tried.hard < hard || nears() || moves() } else { tried.hard <= hard };
+            let is_mended = match wrong {
+                Some(wrong) if wrong.is_fixed => tried.hard < hard || nears() || moves(),
+                Some(_) => tried.hard < hard,
+                None => tried.hard <= hard,
+            };
             let burdens = mends && tried.soft > soft + MAX_BURDEN;
-            if !is_mended || burdens || tried.view.unknown(node) > unknown {
+            if !is_mended || burdens || (tried.unknown > unknown && !is_shown) {
                 continue;
             }
             match &best {
-                Some((_, other)) if (other.hard, other.soft) < (tried.hard, tried.soft) => {}
-                Some((first, other)) if (other.hard, other.soft) == (tried.hard, tried.soft) => {
+                Some((_, other)) if other.rank() < tried.rank() => {}
+                Some((first, other)) if other.rank() == tried.rank() => {
                     let other = &candidates[*first];
                     if (other.node, other.input) == place
                         && other.formula != candidate.formula
@@ -216,7 +260,8 @@ impl<'s, 'm> FormulaSearch<'s, 'm> {
                 }
             }
             // A shape that follows from its axes needs no other to be tried.
-            if !mends && !candidate.divided && best.as_ref().is_some_and(|(_, tried)| tried.soft <= soft) {
+            let is_enough = |tried: &TriedCandidate| tried.soft <= soft && tried.unknown <= unknown;
+            if !mends && !candidate.divided && best.as_ref().is_some_and(|(_, tried)| is_enough(tried)) {
                 break;
             }
         }
@@ -251,9 +296,11 @@ impl<'s, 'm> FormulaSearch<'s, 'm> {
         Ok(())
     }
 
-    /// Conditions at a node and before it that only the sizes of the file meet.
-    fn hard_until(&self, view: &ChangedModel, node: usize) -> usize {
-        view.hard.iter().filter(|(at, _)| self.ranks[*at] <= self.ranks[node]).count()
+    /// Conditions at a node and before it that only the sizes of the file meet, and bounds among
+    /// them if they count.
+    fn hard_until(&self, view: &ChangedModel, node: usize, bounds: bool) -> usize {
+        let counts = |(at, hard): &&(usize, Hard)| self.is_until(*at, node) && (bounds || hard.is_fixed);
+        view.hard.iter().filter(counts).count()
     }
 
     /// Returns true if a node comes before another, or is that.
@@ -300,6 +347,6 @@ impl ChangedModel {
 
     /// Returns true if a node has a condition that only the sizes of the file meet.
     pub(super) fn is_hard(&self, node: usize) -> bool {
-        self.hard.iter().any(|(at, _)| *at == node)
+        self.hard.iter().any(|(at, hard)| *at == node && hard.is_fixed)
     }
 }

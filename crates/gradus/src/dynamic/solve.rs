@@ -13,41 +13,49 @@ use super::view::{ChangedModel, Ground, TriedFormulas};
 /// Maximum number of searches that make a choice again.
 const MAX_SEARCHES: usize = 64;
 
-/// Finds the formulas of all constants that were sizes.
+/// Finds the formulas of all constants that were sizes, and what runs on stacked inputs say of
+/// them: a sentence each.
 ///
 /// # Errors
-/// [`Kind::Graph`] if a node takes no size but that of the file, or if several formulas fit as
-/// well; [`Kind::Limit`] if the limits end the search.
+/// [`Kind::Graph`] if a node takes no size but that of the file, if several formulas fit as well,
+/// or if runs on stacked inputs differ; [`Kind::Limit`] if the limits end the search.
 pub(super) fn solve(
     ground: &Ground<'_>,
     sources: &Sources<'_>,
     wanted: &HashMap<usize, String>,
     limits: Limits,
-) -> Result<(TriedFormulas, ChangedModel)> {
+) -> Result<(TriedFormulas, ChangedModel, Vec<String>)> {
     let mut forced = ChosenFormulas::new();
     let mut open: Vec<(Choice, usize)> = Vec::new();
     let mut first: Option<Error> = None;
     for _ in 0..MAX_SEARCHES {
         let mut search = FormulaSearch::new(ground, sources, (wanted, &forced), limits);
         let mut view = search.run()?;
-        let Some(unresolved) = search.unresolved.take() else {
+        let mut choices = std::mem::take(&mut search.choices);
+        if let Some(unresolved) = search.unresolved.take() {
+            first.get_or_insert_with(|| refused(&search, &unresolved));
+            // The last of these is made again first: one that the end depends on.
+            let (above, near) = (search.above(unresolved.node), search.above(unresolved.end));
+            choices.retain(|choice| above.contains(&choice.node) || near.contains(&choice.node));
+            choices.sort_by_key(|choice| near.contains(&choice.node));
+        } else {
             search.refuse_alike(&mut view)?;
-            let FormulaSearch { changes, choices, .. } = search;
+            let changes = search.changes;
             let left: Vec<_> =
-                choices.into_iter().map(|choice| (choice, 0)).chain(open.iter().cloned()).collect();
+                choices.iter().map(|choice| (choice.clone(), 0)).chain(open.iter().cloned()).collect();
             let found = (&changes, &view);
-            match decided(ground, sources, (wanted, &forced), (&left, found), limits)? {
-                None => return Ok((changes, view)),
-                Some((place, formula)) => {
-                    forced.insert(place, formula);
-                    continue;
-                }
+            if let Some((place, formula)) =
+                decided(ground, sources, (wanted, &forced), (&left, found), limits)?
+            {
+                forced.insert(place, formula);
+                continue;
             }
-        };
-        first.get_or_insert_with(|| refused(&search, &unresolved));
-        let above = search.above(unresolved.node);
-        let choices = std::mem::take(&mut search.choices).into_iter();
-        open.extend(choices.filter(|choice| above.contains(&choice.node)).map(|choice| (choice, 0)));
+            match rows::stacked(ground, sources, wanted, (changes, view), limits) {
+                Err(error) if error.kind() == Kind::Graph => _ = first.get_or_insert(error),
+                found => return found,
+            }
+        }
+        open.extend(choices.into_iter().map(|choice| (choice, 0)));
         while let Some((choice, next)) = open.last_mut() {
             let place = (choice.node, choice.input);
             if let Some(formula) = choice.others.get(*next) {

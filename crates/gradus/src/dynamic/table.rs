@@ -2,10 +2,10 @@
 //!
 //! | pattern | elements | nodes |
 //! |---|---|---|
-//! | affine | a base and a step for each axis; without a step it repeats | `Range`, `Mul`, `Add`, `Expand` |
+//! | affine | a base, which is the first element or the last, and a step for each axis; without a step it repeats | `Range`, `Mul`, `Add`, `Expand` |
 //! | counted | the number of the element in row-major order, from a first one on | `Range`, `Reshape` |
 //! | band | one number up to a diagonal, another beyond it | `Range`, `Less`, `Where` |
-//! | prefix | the first elements of the longest table | `Slice` |
+//! | prefix | the first elements of the longest table; one slice, repeated, along some axes | `Slice`, `Expand` |
 
 use std::sync::Arc;
 
@@ -24,15 +24,21 @@ pub(super) struct Table {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Pattern {
     /// The base has one element along open axes, and so has the step of each of these axes; an axis
-    /// without steps repeats the base.
-    Affine { base: Tensor, steps: Vec<Option<Tensor>> },
+    /// without steps repeats the base. The base is the last element of each axis if `backwards` is
+    /// set, else the first.
+    Affine { base: Tensor, steps: Vec<Option<Tensor>>, backwards: bool },
     /// The first element, and the number of each in row-major order added to it.
     Counted { rank: usize, first: Tensor },
     /// One element up to the diagonal that is `above` columns right of the main one, another
     /// beyond it.
     Band { rank: usize, above: i64, within: Tensor, beyond: Tensor },
-    /// The first elements of a table.
-    Prefix(Tensor),
+    /// The first elements of a table. Along `repeated` axes it has one slice, which all have.
+    Prefix {
+        whole: Tensor,
+        repeated: Vec<usize>,
+        /// True if the floats of other tables are those of this one but for rounding.
+        rounded: bool,
+    },
 }
 
 impl Table {
@@ -41,10 +47,14 @@ impl Table {
         let axes: Vec<_> = self.axes.iter().map(|(axis, size)| format!("axis {axis} of {size}")).collect();
         let how = match &self.pattern {
             Pattern::Affine { steps, .. } if steps.iter().all(Option::is_none) => "one slice, repeated",
+            Pattern::Affine { backwards: true, .. } => "equal steps, up to the last",
             Pattern::Affine { .. } => "equal steps",
             Pattern::Counted { .. } => "counted in row-major order",
             Pattern::Band { .. } => "two numbers, parted by a diagonal",
-            Pattern::Prefix(_) => "the first elements of the longest table",
+            Pattern::Prefix { rounded: true, .. } => {
+                "the first elements of the longest table, which rounds otherwise"
+            }
+            Pattern::Prefix { .. } => "the first elements of the longest table",
         };
         format!("{how}, {}", axes.join(", "))
     }
@@ -69,11 +79,12 @@ pub(super) fn patterns(tables: &[Tensor], axes: &[(usize, Arc<str>)]) -> Vec<Tab
     if !tables.iter().all(alike) {
         return Vec::new();
     }
+    let steps = affine(tables, &open, false).or_else(|| affine(tables, &open, true));
     let mut found: Vec<_> =
-        [affine(tables, &open), counted(tables, &open), band(tables, &open)].into_iter().flatten().collect();
+        [steps, counted(tables, &open), band(tables, &open)].into_iter().flatten().collect();
     // The same elements, where another pattern has them, and no size is too long for that.
     if found.is_empty() {
-        found.extend(prefix(tables));
+        found.extend(prefix(tables, &open));
     }
     found.into_iter().map(|pattern| Table { axes: axes.to_vec(), pattern }).collect()
 }
@@ -102,25 +113,33 @@ fn as_float(count: usize) -> f64 {
     f64::from(u32::try_from(count).unwrap_or(u32::MAX))
 }
 
-fn affine(tables: &[Tensor], open: &[usize]) -> Option<Pattern> {
+/// The elements of a table at one index along some axes: the first, or the last, and one more along
+/// another axis.
+fn slice(table: &Tensor, open: &[usize], backwards: bool, moved: Option<usize>) -> Option<Tensor> {
+    let (dims, strides) = (table.shape().dims(), table.shape().strides());
+    let small = (0..dims.len()).map(|axis| if open.contains(&axis) { 1 } else { dims[axis] });
+    let small = Shape::new(small.collect::<Vec<_>>()).ok()?;
+    let end = |axis: &usize| if backwards { (dims[*axis] - 1) * strides[*axis] } else { 0 };
+    let start = open.iter().map(end).sum::<usize>();
+    let places: Vec<usize> = (0..small.len())
+        .map(|place| {
+            let closed = index(place, small.dims());
+            let first = start + closed.iter().zip(&strides).map(|(index, by)| index * by).sum::<usize>();
+            match moved {
+                Some(axis) if backwards => first - strides[axis],
+                Some(axis) => first + strides[axis],
+                None => first,
+            }
+        })
+        .collect();
+    table.picked(small, &places, &gradus_core::Limits::default()).ok()
+}
+
+fn affine(tables: &[Tensor], open: &[usize], backwards: bool) -> Option<Pattern> {
     // The longest table along each axis tells its steps; all tables are then compared with them.
-    let small: Vec<_> = {
-        let dims = tables.first()?.shape().dims();
-        (0..dims.len()).map(|axis| if open.contains(&axis) { 1 } else { dims[axis] }).collect()
-    };
-    let small = Shape::new(small).ok()?;
-    let at = |table: &Tensor, moved: Option<usize>| {
-        let strides = table.shape().strides();
-        let places: Vec<usize> = (0..small.len())
-            .map(|place| {
-                let closed = index(place, small.dims());
-                let first: usize = closed.iter().zip(&strides).map(|(index, by)| index * by).sum();
-                first + moved.map_or(0, |axis| strides[axis])
-            })
-            .collect();
-        table.picked(small.clone(), &places, &gradus_core::Limits::default()).ok()
-    };
+    let at = |table: &Tensor, moved| slice(table, open, backwards, moved);
     let base = at(tables.first()?, None)?;
+    let small = base.shape().clone();
     let first = numbers(&base)?;
     let mut steps: Vec<Vec<f64>> = Vec::new();
     for &axis in open {
@@ -130,7 +149,9 @@ fn affine(tables: &[Tensor], open: &[usize]) -> Option<Pattern> {
             _ => {
                 let (from, to) = (numbers(&at(longest, None)?)?, numbers(&at(longest, Some(axis))?)?);
                 // Infinite elements repeat.
-                from.iter().zip(&to).map(|(from, to)| if from == to { 0.0 } else { to - from }).collect()
+                let sign = if backwards { -1.0 } else { 1.0 };
+                let step = |(from, to): (&f64, &f64)| if from == to { 0.0 } else { sign * (to - from) };
+                from.iter().zip(&to).map(step).collect()
             }
         });
     }
@@ -141,7 +162,10 @@ fn affine(tables: &[Tensor], open: &[usize]) -> Option<Pattern> {
             let closed = (0..index.len()).filter(|axis| !open.contains(axis));
             let at: usize = closed.map(|axis| index[axis] * strides[axis]).sum();
             let moved = steps.iter().zip(open).filter(|(steps, _)| steps[at] != 0.0);
-            moved.fold(first[at], |sum, (steps, &axis)| sum + steps[at] * as_float(index[axis]))
+            let from = |axis: usize| if backwards { table.shape().dims()[axis] - 1 } else { 0 };
+            moved.fold(first[at], |sum, (steps, &axis)| {
+                sum + steps[at] * (as_float(index[axis]) - as_float(from(axis)))
+            })
         };
         Some(numbers(table)?.iter().enumerate().all(|(place, own)| *own == wanted(place)))
     };
@@ -162,7 +186,7 @@ fn affine(tables: &[Tensor], open: &[usize]) -> Option<Pattern> {
             .map(Some)
     };
     let steps = steps.into_iter().map(step).collect::<Option<Vec<_>>>()?;
-    Some(Pattern::Affine { base, steps })
+    Some(Pattern::Affine { base, steps, backwards })
 }
 
 fn counted(tables: &[Tensor], open: &[usize]) -> Option<Pattern> {
@@ -214,29 +238,62 @@ fn band(tables: &[Tensor], open: &[usize]) -> Option<Pattern> {
     Some(Pattern::Band { rank, above, within: one(within)?, beyond: one(beyond)? })
 }
 
-fn prefix(tables: &[Tensor]) -> Option<Pattern> {
-    let longest = tables.iter().max_by_key(|table| table.len())?;
+fn prefix(tables: &[Tensor], open: &[usize]) -> Option<Pattern> {
+    let is_repeated = |axis: &usize| tables.iter().all(|table| is_constant_along(table, *axis));
+    let repeated: Vec<_> = open.iter().copied().filter(is_repeated).collect();
+    let parts =
+        tables.iter().map(|table| slice(table, &repeated, false, None)).collect::<Option<Vec<_>>>()?;
+    let whole = parts.iter().max_by_key(|table| table.len())?;
     // One table says nothing of where others begin.
-    if tables.iter().all(|table| table.shape() == longest.shape()) {
+    if parts.iter().all(|table| table.shape() == whole.shape()) {
         return None;
     }
-    let (dims, strides) = (longest.shape().dims(), longest.shape().strides());
-    let (all, bytes) = (longest.bytes()?, longest.dtype().bits() / 8);
-    if bytes == 0 || longest.dtype().bits() % 8 != 0 {
+    let all = numbers(whole);
+    let largest = all.iter().flatten().fold(0.0, |most: f64, number| most.max(number.abs()));
+    let near = if whole.dtype().is_float() { 8.0 * epsilon(whole.dtype()) * largest } else { 0.0 };
+    let (dims, strides) = (whole.shape().dims(), whole.shape().strides());
+    let (bytes, size) = (whole.bytes()?, whole.dtype().bits() / 8);
+    if size == 0 || whole.dtype().bits() % 8 != 0 {
         return None;
     }
-    let begins = |table: &Tensor| {
+    let mut rounded = false;
+    for table in &parts {
+        if table.shape().dims().iter().zip(dims).any(|(own, all)| own > all) {
+            return None;
+        }
         let own = table.bytes()?;
-        let within = table.shape().dims().iter().zip(dims).all(|(own, all)| own <= all);
-        let same = |place: usize| {
+        let values = numbers(table);
+        for place in 0..table.len() {
             let at: usize =
                 index(place, table.shape().dims()).iter().zip(&strides).map(|(index, by)| index * by).sum();
-            own[place * bytes..][..bytes] == all[at * bytes..][..bytes]
-        };
-        (within && (0..table.len()).all(same)).then_some(())
-    };
-    tables.iter().try_for_each(begins)?;
-    Some(Pattern::Prefix(longest.clone()))
+            if own[place * size..][..size] == bytes[at * size..][..size] {
+                continue;
+            }
+            let distance = (values.as_ref()?[place] - all.as_ref()?[at]).abs();
+            if near == 0.0 || distance.is_nan() || distance > near {
+                return None;
+            }
+            rounded = true;
+        }
+    }
+    Some(Pattern::Prefix { whole: whole.clone(), repeated, rounded })
+}
+
+/// Returns true if all slices along an axis have the same bytes.
+fn is_constant_along(table: &Tensor, axis: usize) -> bool {
+    let (Some(bytes), size) = (table.bytes(), table.dtype().bits() / 8) else { return false };
+    let inner = table.shape().dims()[axis + 1..].iter().product::<usize>() * size;
+    let row = inner * table.shape().dims()[axis];
+    row > 0 && bytes.chunks(row).all(|row| row.chunks(inner).all(|slice| slice == &row[..inner]))
+}
+
+/// The distance of 1 to the next number of a type of floats.
+fn epsilon(dtype: DType) -> f64 {
+    match dtype {
+        DType::F64 => f64::EPSILON,
+        DType::F32 => f64::from(f32::EPSILON),
+        _ => 0.0,
+    }
 }
 
 #[cfg(test)]
@@ -252,15 +309,30 @@ mod tests {
     fn found(tables: &[Tensor], open: &[usize]) -> Vec<String> {
         let axes: Vec<_> = open.iter().map(|axis| (*axis, Arc::from("s"))).collect();
         let how = |table: &Table| match &table.pattern {
-            Pattern::Affine { steps, .. } => {
+            Pattern::Affine { steps, backwards, .. } => {
                 let step = |of: &Option<Tensor>| of.as_ref().map_or(0, |of| of.to_i64().unwrap()[0]);
-                format!("affine {:?}", steps.iter().map(step).collect::<Vec<_>>())
+                let end = if *backwards { " backwards" } else { "" };
+                format!("affine {:?}{end}", steps.iter().map(step).collect::<Vec<_>>())
             }
             Pattern::Counted { .. } => "counted".to_owned(),
             Pattern::Band { above, .. } => format!("band {above}"),
-            Pattern::Prefix(whole) => format!("prefix of {}", whole.len()),
+            Pattern::Prefix { whole, repeated, .. } => format!("prefix of {}{repeated:?}", whole.len()),
         };
         patterns(tables, &axes).iter().map(how).collect()
+    }
+
+    #[test]
+    fn floats_of_a_longer_table_may_be_rounded_otherwise() {
+        let table = |all: &[f32]| Tensor::from_vec(Shape::new([all.len()]).unwrap(), all.to_vec()).unwrap();
+        let long = table(&[0.5, 0.1, 0.7, 0.2]);
+        let axes = [(0, Arc::from("s"))];
+        let rounded = |short: &[f32]| match &patterns(&[table(short), long.clone()], &axes)[..] {
+            [Table { pattern: Pattern::Prefix { rounded, .. }, .. }] => Some(*rounded),
+            _ => None,
+        };
+        assert_eq!(rounded(&[0.5, 0.1]), Some(false));
+        assert_eq!(rounded(&[0.5, 0.1f32.next_up()]), Some(true));
+        assert_eq!(rounded(&[0.5, 0.1001]), None);
     }
 
     #[test]
@@ -279,7 +351,12 @@ mod tests {
         assert_eq!(found(&[band(4)], &[0, 1]), ["band 0"]);
         assert_eq!(found(&[band(4), band(6)], &[0, 1]), ["band 0"]);
         assert_eq!(found(&[odd(4)], &[0]), [""; 0]);
-        assert_eq!(found(&[odd(4), odd(6)], &[0]), ["prefix of 12"]);
+        assert_eq!(found(&[odd(4), odd(6)], &[0]), ["prefix of 12[]"]);
+        let rows = |rows: usize, len: usize| table(&[rows, len], |at| i64::try_from(at[1] * at[1]).unwrap());
+        assert_eq!(found(&[rows(1, 4), rows(2, 6)], &[0, 1]), ["prefix of 6[0]"]);
+        let distance =
+            |len: usize| table(&[len], |at| i64::try_from(at[0]).unwrap() - i64::try_from(len).unwrap());
+        assert_eq!(found(&[distance(4), distance(6)], &[0]), ["affine [1] backwards"]);
         assert_eq!(found(&[odd(4), line(6)], &[0]), [""; 0]);
     }
 }

@@ -49,6 +49,8 @@ pub(super) struct Hard {
     pub(super) text: String,
     /// The expressions that it is about.
     pub(super) dims: Vec<Dim>,
+    /// False for a bound, with which the model still runs for other sizes than those of the file.
+    pub(super) is_fixed: bool,
 }
 
 impl<'m> Ground<'m> {
@@ -99,7 +101,7 @@ impl<'m> Ground<'m> {
         let model = self.model.with_source(self.model.source().apply(&edit)?);
         let mut options = InferOptions::default();
         options.ignore_declared = true;
-        let inference = model.infer_as_declared(&options)?;
+        let inference = model.infer_by_node(&options)?;
         let mut new = vec![None; self.model.graph().nodes().len()];
         for (place, &node) in kept.iter().enumerate() {
             new[node] = Some(made + place);
@@ -124,7 +126,8 @@ impl<'m> Ground<'m> {
             let Some(&node) = labels.get(&condition.node) else { continue };
             if self.is_hard(&mut symbols, condition) {
                 let dims = vec![relation.left, relation.right];
-                view.hard.push((node, Hard { text: condition.text.clone(), dims }));
+                let is_fixed = matches!(relation.relation, Relation::Equal | Relation::Broadcast);
+                view.hard.push((node, Hard { text: condition.text.clone(), dims, is_fixed }));
             } else {
                 view.soft.push(node);
             }
@@ -133,7 +136,7 @@ impl<'m> Ground<'m> {
             let node = problem.node.as_ref().filter(|(path, _)| path.is_empty()).map(|(_, node)| *node);
             let node = node.and_then(|node| kept.get(node.checked_sub(made)?).copied());
             let node = node.or_else(|| labels.get(&problem.place).copied()).unwrap_or_default();
-            view.hard.push((node, Hard { text: problem.message.clone(), dims: Vec::new() }));
+            view.hard.push((node, Hard { text: problem.message.clone(), dims: Vec::new(), is_fixed: true }));
         }
     }
 
@@ -145,7 +148,7 @@ impl<'m> Ground<'m> {
         else {
             return false;
         };
-        if !matches!(relation.relation, Relation::Equal | Relation::Broadcast) {
+        if relation.relation == Relation::NotEqual {
             return false;
         }
         let holds = |times: i64, only: Option<&Arc<str>>| {
@@ -191,6 +194,11 @@ fn needed(model: &Model, changes: &TriedFormulas) -> HashSet<usize> {
 }
 
 impl ChangedModel {
+    /// Returns true if no condition fixes the sizes to those of the file.
+    pub(super) fn is_open(&self) -> bool {
+        !self.hard.iter().any(|(_, hard)| hard.is_fixed)
+    }
+
     /// A node of the model that was read, as it is here.
     pub(super) fn node(&self, node: usize) -> Option<&Node> {
         Some(&self.model.graph().nodes()[self.new[node]?])
