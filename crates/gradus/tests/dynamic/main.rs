@@ -11,9 +11,10 @@ use std::sync::Arc;
 
 use common::sketch::Sketch;
 use gradus::check::CheckOptions;
+use gradus::convert::Rules;
 use gradus::dynamic::{Dynamic, DynamicOptions};
 use gradus::graph::{self, Constant, DeclaredDim, Standard, Stored};
-use gradus::{DType, Error, Kind, Model, Shape, Tensor};
+use gradus::{DType, Error, Kind, Model, Number, Shape, Tensor};
 
 /// Options that open the sizes of `x=n,3;m=n`, and say `node=size`.
 fn options(shapes: &str, sizes: &[(&str, &str)]) -> DynamicOptions {
@@ -273,14 +274,16 @@ fn tables_repeat_along_the_batch_end_at_the_last_and_round_otherwise() {
 
 #[test]
 fn scales_of_two_exports_are_functions_of_a_size() {
-    for (function, expected) in [
-        ((|size: f64| 1.0 / size.sqrt()) as fn(f64) -> f64, "1 / the square root of s"),
+    let functions: [(fn(f64) -> f64, &str); 3] = [
+        (|size| 1.0 / size.sqrt(), "1 / the square root of s"),
         (f64::sqrt, "the square root of s"),
         (|size| 1.0 / (size - 1.0), "1/(s - 1)"),
-    ] {
+    ];
+    for (function, expected) in functions {
         let model = |s: u8| {
-            let scale = function(f64::from(s)) as f32;
-            let scale = Tensor::from_vec(Shape::new([]).unwrap(), vec![scale]).unwrap();
+            let scale = Number::Float(function(f64::from(s)));
+            let scale =
+                Tensor::from_numbers(DType::F32, Shape::new([]).unwrap(), [scale], Rules::IEEE).unwrap();
             let text = format!("x: float32[1, {s}]; y = Mul(x, k); return y: float32[1, {s}]");
             Sketch::new().constant("k", scale).text(&text).model()
         };
