@@ -170,6 +170,9 @@ impl InferContext<'_, '_> {
     pub fn require(&mut self, a: Dim, relation: Relation, b: Dim) {
         let (frame, node, index) = (&*self.frame, self.node, self.index);
         let condition = Condition::new(a, relation, b);
+        if self.pass.was_met(condition) {
+            return;
+        }
         if self.pass.is_unconditional() && self.pass.shared.symbols.never_holds(&condition) {
             let error = errors::unmet(&self.pass.shared.symbols, &condition);
             return self.pass.problem(frame, node, index, &error);
