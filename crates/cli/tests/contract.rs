@@ -40,6 +40,23 @@ fn shapes_for_other_programs_meet_the_conditions() {
 
 "#]],
     );
+    // A cache of past tokens is empty at first.
+    prints(
+        &[
+            "infer",
+            "examples/heads.onnx",
+            "--emit",
+            "trtexec",
+            "--range",
+            "batch=1..8",
+            "--range",
+            "seq=0..9",
+        ],
+        str![[r#"
+--minShapes=x:1x0x8 --optShapes=x:4x4x8 --maxShapes=x:8x9x8
+
+"#]],
+    );
     prints(
         &[&heads[..], &["ort"]].concat(),
         str![[r#"
@@ -73,9 +90,9 @@ output [
 "#]],
     );
     misused(
-        &["infer", "examples/heads.onnx", "--emit", "trtexec", "--range", "batch=1..8"],
+        &["infer", "examples/heads.onnx", "--emit", "trtexec"],
         str![[r#"
-error: examples/heads.onnx: no profile: largest size of "seq" is unknown, expected --range 'seq=FIRST..LAST'
+error: examples/heads.onnx: no profile: largest size of "batch", "seq" is unknown, expected --range 'batch=FIRST..LAST' --range 'seq=FIRST..LAST'
 
 "#]],
     );

@@ -44,7 +44,7 @@ Unsqueeze  4       0
 
 proved: 1 of 1 outputs, for all inputs and sizes
 verified: 15 values are the same before and after, under 5 random bindings
-verified: 8480 elements of outputs are the same bits in 7 runs on random inputs, sizes 1; unequal; equal; batch = 0; seq = 0; 1 to 39
+verified: 12592 elements of outputs are the same bits in 9 runs on random inputs, sizes 1; unequal; equal; batch = 0; seq = 0; batch = 1; seq = 1; 1 to 39
 
 "#]]
     );

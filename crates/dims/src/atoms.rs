@@ -138,6 +138,12 @@ impl Symbols {
         }
     }
 
+    /// Returns true if a dimension is what another one broadcasts to with others.
+    pub fn is_broadcast_of(&self, whole: Dim, part: Dim) -> bool {
+        let Some(Atom::Broadcast(a, b)) = self.only_atom(whole) else { return false };
+        [*a, *b].into_iter().any(|own| own == part || self.is_broadcast_of(own, part))
+    }
+
     fn broadcast_atom(&mut self, a: Dim, b: Dim) -> Option<Dim> {
         let (a, b) = (a.min(b), a.max(b));
         for (whole, part) in [(a, b), (b, a)] {

@@ -37,6 +37,11 @@ impl Symbols {
         }
     }
 
+    /// The bounds of the size of inputs that has a name, as [`Symbols::bound_inputs`] got them.
+    pub fn bounds_of_input(&self, name: &str) -> Option<Bounds> {
+        self.ranges.get(name).copied()
+    }
+
     /// The symbol of that name; made a dimension of an input if it is new.
     pub fn named(&mut self, name: &str) -> Dim {
         match (self.fixed.get(name), self.names.get(name)) {

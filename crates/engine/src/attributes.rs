@@ -71,10 +71,21 @@ impl<'a> Attributes<'a> {
         given.or_else(|| self.form.default_of(name))
     }
 
+    /// Returns true if this form has another name for an attribute.
+    fn renames(&self) -> bool {
+        self.form.changes().any(|(change, _)| matches!(change, Change::Name(..)))
+    }
+
     /// Tells of an attribute whether it may be given, under its name or one that this form has.
     pub fn given(&self) -> impl Fn(&str) -> bool + '_ {
-        let renames = self.form.changes().any(|(change, _)| matches!(change, Change::Name(..)));
+        let renames = self.renames();
         move |name| renames || self.given.iter().any(|attribute| &*attribute.name == name)
+    }
+
+    /// Returns true if one of some attributes may be given, whose names are sorted.
+    pub fn may_give_one_of(&self, sorted: &[&str]) -> bool {
+        let is_listed = |attribute: &Attribute| sorted.binary_search(&&*attribute.name).is_ok();
+        self.given.iter().any(is_listed) || !self.given.is_empty() && self.renames()
     }
 
     /// All attributes that are given.
@@ -321,10 +332,11 @@ impl<'a> Attributes<'a> {
     /// # Errors
     /// [`Kind::Type`] if one is something else.
     pub fn check_contents(&self, rules: &[AttributeRule], standard: Standard) -> Result<()> {
-        if standard == Standard::Paddle {
+        if standard == Standard::Paddle || self.given.is_empty() {
             return Ok(());
         }
-        rules.iter().try_for_each(|rule| {
+        let is_given = self.given();
+        rules.iter().filter(|rule| is_given(rule.name)).try_for_each(|rule| {
             self.check_element_type(rule)?;
             self.check_number(rule)
         })
@@ -332,11 +344,11 @@ impl<'a> Attributes<'a> {
 
     /// Checks an attribute that is an element type. 0 is ONNX's number for none.
     fn check_element_type(&self, rule: &AttributeRule) -> Result<()> {
-        let is_none = !rule.required && matches!(self.get(rule.name), Some(Content::Int(0)));
-        if ELEMENT_TYPES.contains(&rule.name) && !is_none {
-            self.dtype(rule.name)?;
+        if !ELEMENT_TYPES.contains(&rule.name) {
+            return Ok(());
         }
-        Ok(())
+        let is_none = !rule.required && matches!(self.get(rule.name), Some(Content::Int(0)));
+        if is_none { Ok(()) } else { self.dtype(rule.name).map(|_| ()) }
     }
 
     /// Checks an attribute that is a number as text, or a list of numbers.

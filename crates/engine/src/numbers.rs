@@ -15,7 +15,7 @@ pub struct Numbers {
     alike: bool,
 }
 
-/// The attributes that are true or false in every operator of ONNX that has them.
+/// The attributes that are true or false in every operator of ONNX that has them, sorted.
 pub const FLAGS: Numbers = Numbers::bits(&[
     "align_corners",
     "allowzero",
@@ -86,7 +86,6 @@ impl Numbers {
     /// length, [`Kind::Type`] for what is no integer.
     pub fn check(&self, attributes: &Attributes<'_>) -> Result<()> {
         let mut first: Option<(&str, usize)> = None;
-        // Every node is checked for all flags, of which few are given.
         let is_given = attributes.given();
         for &name in self.attributes.iter().filter(|name| is_given(name)) {
             let Some(list) = attributes.list(name)? else { continue };
@@ -109,5 +108,16 @@ impl Numbers {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::FLAGS;
+
+    /// They are looked up by a binary search.
+    #[test]
+    fn flags_are_sorted() {
+        assert!(FLAGS.attributes.is_sorted_by(|a, b| a < b));
     }
 }

@@ -16,14 +16,15 @@ mod views;
 use std::sync::Arc;
 
 use foldhash::{HashMap, HashMapExt, HashSet};
-use gradus_core::graph::{Constant, Graph, Model, Origin, Standard, ValueId};
+use gradus_core::graph::{Attribute, Constant, Graph, Model, Node, OperatorId, Origin, Standard, ValueId};
 use gradus_core::{DType, Error, Kind, Limits, Result};
 use gradus_engine::infer::{InferOptions, Inference, ModelCondition, Sizes, contradiction};
 use gradus_engine::lowering::{self, Known};
-use gradus_engine::operators::registry;
+use gradus_engine::operators::{Chance, registry};
 use gradus_engine::source::Source;
 use serde::Serialize;
 
+use attributes::{AttributesKey, content_key};
 use join::{Bodies, Joined, Same, join};
 use table::{MAX_SHORT, TermId};
 use terms::Terms;
@@ -400,22 +401,51 @@ fn typed(terms: &Terms<'_>, graph: &Graph, id: ValueId, term: Option<TermId>) ->
     format!("{name}: {dtype}{}", sizes.trim_start())
 }
 
-/// The values that are read as others of the same term: the first in order.
+/// The values that are read as others: the first in order of the same term, and outputs of the first
+/// node that does the same to the same values. Inference may not know yet that sizes which it
+/// invented for both are equal, as it does once the nodes are one.
 fn merged(graph: &Graph, term: impl Fn(ValueId) -> Option<TermId>, dtypes: &[Option<DType>]) -> Same {
-    let mut firsts: HashMap<(TermId, Option<DType>), Arc<str>> = HashMap::with_capacity(dtypes.len());
-    let mut same = Same::default();
-    let mut note = |id: ValueId| {
-        let Some(term) = term(id) else { return };
-        let name = &graph.value(id).name;
-        let first = firsts.entry((term, dtypes[id.index()])).or_insert_with(|| name.clone());
-        if first != name && graph.value(id).origin != Origin::Input {
-            same.insert(name.clone(), first.clone());
+    let mut firsts = HashMap::with_capacity(dtypes.len());
+    let mut nodes = HashMap::new();
+    let mut read: Vec<_> = graph.ids().collect();
+    let mut note = |read: &mut Vec<ValueId>, id: ValueId| {
+        if let Some(term) = term(id) {
+            read[id.index()] = *firsts.entry((term, dtypes[id.index()])).or_insert(id);
         }
     };
-    graph.inputs().iter().copied().for_each(&mut note);
-    graph.constants().iter().for_each(|(id, _)| note(*id));
+    let given = graph.inputs().iter().chain(graph.constants().iter().map(|(id, _)| id));
+    given.for_each(|&id| note(&mut read, id));
     for &index in graph.order() {
-        graph.nodes()[index].outputs.iter().flatten().copied().for_each(&mut note);
+        let node = &graph.nodes()[index];
+        node.outputs.iter().flatten().for_each(|&id| note(&mut read, id));
+        let Some(operator) = repeatable(node) else { continue };
+        let inputs: Vec<_> = node.inputs.iter().map(|id| id.map(|id| root(&read, id))).collect();
+        let first: &Node = nodes.entry((operator, inputs, node.outputs.len())).or_insert(node);
+        for (own, other) in node.outputs.iter().zip(&first.outputs) {
+            if let (Some(own), Some(other)) = (own, other) {
+                let own = root(&read, *own);
+                read[own.index()] = root(&read, *other);
+            }
+        }
     }
-    same
+    let others = graph.ids().map(|id| (id, root(&read, id)));
+    let others = others.filter(|&(id, first)| first != id && graph.value(id).origin != Origin::Input);
+    others.map(|(id, first)| (graph.value(id).name.clone(), graph.value(first).name.clone())).collect()
+}
+
+/// The value as which another one is read.
+fn root(read: &[ValueId], mut id: ValueId) -> ValueId {
+    while read[id.index()] != id {
+        id = read[id.index()];
+    }
+    id
+}
+
+/// The operator, version and attributes of a node whose outputs follow from its inputs.
+fn repeatable(node: &Node) -> Option<(&OperatorId, Option<i64>, AttributesKey)> {
+    let row = registry::row_of(Standard::Onnx, node)?;
+    let key = |of: &Attribute| Some((of.name.clone(), content_key(&of.content)?));
+    let attributes = node.attributes.iter().map(key).collect::<Option<_>>()?;
+    let is_repeatable = row.chance == Chance::No && !row.stateful && row.is_inferred();
+    is_repeatable.then_some((&node.operator, node.version, attributes))
 }

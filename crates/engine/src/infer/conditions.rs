@@ -16,6 +16,9 @@ impl Pass<'_> {
         if !self.is_unconditional() {
             return self.require(condition, why, node);
         }
+        if !self.meets(condition, true) {
+            return;
+        }
         let condition = self.shared.symbols.shortest(condition);
         let symbols = &mut self.shared.symbols;
         let least = condition.right.known().filter(|_| condition.relation == Relation::AtLeast);
@@ -39,6 +42,9 @@ impl Pass<'_> {
     /// Notes a condition that a node checks when it runs, or that is taken for granted then: it
     /// holds in every run that succeeds, or in every run of a graph that may not run.
     pub fn require(&mut self, condition: Condition, why: Why, node: impl FnOnce() -> String) {
+        if !self.meets(condition, false) {
+            return;
+        }
         let condition = self.shared.symbols.shortest(condition);
         let when = self.when();
         if self.shared.unreached > 0
@@ -51,6 +57,18 @@ impl Pass<'_> {
             return;
         }
         self.note_condition(condition, when, (why, false), node());
+    }
+
+    /// Notes that a condition is met; false if it was under the same guards before, and needs nothing
+    /// more.
+    fn meets(&mut self, condition: Condition, is_assumed: bool) -> bool {
+        let key = self.shared.met_as(condition, is_assumed);
+        key.is_none_or(|key| self.shared.met.insert(key))
+    }
+
+    /// Returns true if nodes before had the condition under the same guards.
+    pub(super) fn was_met(&self, condition: Condition) -> bool {
+        self.shared.met_as(condition, false).is_some_and(|key| self.shared.met.contains(&key))
     }
 
     fn note_condition(&mut self, condition: Condition, when: When, (why, rests): (Why, bool), node: String) {
@@ -70,6 +88,8 @@ impl Pass<'_> {
         guarded: &mut dyn FnMut(&mut Symbols, &Condition) -> Option<Condition>,
         holds: &mut dyn FnMut(&mut Symbols, &Condition) -> Option<Vec<Condition>>,
     ) {
+        // Conditions that are left out may be noted again.
+        self.shared.met.clear();
         let later = self.conditions.split_off(noted.end);
         for of in self.conditions.split_off(noted.start) {
             let Some(guards) = of.when.guards().filter(|_| of.why != Why::Declared) else {

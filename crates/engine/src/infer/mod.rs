@@ -319,7 +319,7 @@ impl Source {
         pass.fixed_defaults = !((options.cautious || options.open_defaults) && overridable);
         let read = read_values(graph);
         let facts = graph.inputs().iter().map(|&id| {
-            let overridable = overridable && read.contains(&id);
+            let overridable = overridable && read[id.index()];
             input_fact(&mut pass, graph, id, options, overridable)
         });
         let facts = facts.collect::<Vec<_>>();
@@ -531,9 +531,12 @@ fn fix_symbols(pass: &mut Pass<'_>, graph: &Graph, options: &InferOptions) -> Re
     Ok(())
 }
 
-/// The values that nodes of a graph read, and its outputs.
-pub fn read_values(graph: &Graph) -> HashSet<ValueId> {
-    graph.nodes().iter().flat_map(Node::needs).chain(graph.outputs().iter().copied()).collect()
+/// By value: true if a node of the graph reads it, or if it is an output.
+pub fn read_values(graph: &Graph) -> Vec<bool> {
+    let mut read = vec![false; graph.values().len()];
+    let all = graph.nodes().iter().flat_map(Node::needs).chain(graph.outputs().iter().copied());
+    all.for_each(|id| read[id.index()] = true);
+    read
 }
 
 fn input_fact(

@@ -38,6 +38,8 @@ pub struct Shared {
     pub assumed: HashSet<Condition>,
     /// Conditions that nodes check, and where.
     pub(super) required: HashSet<(When, Condition)>,
+    /// Conditions as nodes had them: blocks of layers have the same ones.
+    pub(super) met: HashSet<MetCondition>,
     /// Dimensions that are equal in every run under the assumptions: the one that is known by the
     /// other's name from then on.
     pub equal: HashMap<Dim, Dim>,
@@ -58,6 +60,17 @@ pub struct Shared {
     axes: usize,
     /// The error of the limit that ended the inference.
     pub ended: Option<Error>,
+}
+
+/// A condition of nodes with the guard around it, and whether it is assumed.
+type MetCondition = (Option<Option<Condition>>, Condition, bool);
+
+impl Shared {
+    /// The condition as it is met under the present guards; nothing where it is not kept.
+    pub(super) fn met_as(&self, condition: Condition, is_assumed: bool) -> Option<MetCondition> {
+        let is_kept = self.unreached == 0 && self.guards.len() <= 1;
+        is_kept.then(|| (self.guards.first().copied(), condition, is_assumed))
+    }
 }
 
 /// The inference of a model, or of a graph that a node stands for.
@@ -244,6 +257,9 @@ impl<'m> Pass<'m> {
                 *dims = self.list(dims.clone());
                 if self.shared.guards.is_empty() {
                     for &dim in dims.iter() {
+                        if self.shared.symbols.at_least(dim, 0) {
+                            continue;
+                        }
                         let is_size = Condition::new(dim, Relation::AtLeast, Dim::ZERO);
                         self.require(is_size, Why::Run, || frame.label(node, index));
                         self.shared.symbols.bound(dim, Bounds::SIZE);
@@ -294,14 +310,17 @@ impl<'m> Pass<'m> {
         resolved: &Resolved<'m>,
         attributes: &Attributes<'m>,
     ) -> Result<(), InferError> {
+        let signature = resolved.signature();
         if let Some(row) = resolved.row() {
             row.check_attributes(attributes)?;
             // Operators of IR that are lowered have no other check.
-            if let Some(signature) = row.signature_in(node.version.unwrap_or(i64::MAX)) {
-                attributes.check_contents(signature.attributes, self.standard)?;
+            if signature.is_none()
+                && let Some(lowered) = row.signature_in(node.version.unwrap_or(i64::MAX))
+            {
+                attributes.check_contents(lowered.attributes, self.standard)?;
             }
         }
-        let Some(signature) = resolved.signature() else { return Ok(()) };
+        let Some(signature) = signature else { return Ok(()) };
         attributes.check(signature.name, signature.attributes, self.standard)?;
         if !resolved.row().is_some_and(Row::states_inputs) {
             return Ok(());

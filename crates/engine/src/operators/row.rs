@@ -229,7 +229,8 @@ impl Row {
     /// # Errors
     /// As [`Words::check`] and [`Numbers::check`].
     pub fn check_attributes(&self, attributes: &Attributes<'_>) -> Result<()> {
-        if self.standard == Standard::Onnx {
+        // Every node is checked for all flags, of which few are given.
+        if self.standard == Standard::Onnx && attributes.may_give_one_of(FLAGS.attributes) {
             FLAGS.check(attributes)?;
         }
         self.words.iter().try_for_each(|words| words.check(attributes))?;

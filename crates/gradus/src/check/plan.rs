@@ -22,8 +22,8 @@ const MAX_BOUNDARY: i64 = 128;
 /// Maximum number of tries of a binding.
 pub(crate) const MAX_TRIES: usize = 8;
 
-/// Maximum number of dimensions that are 0 in turn.
-const MAX_ZERO: usize = 8;
+/// Maximum number of dimensions that are 0 in turn, and that are 1.
+const MAX_LONE: usize = 8;
 
 /// Sizes of the open dimensions of inputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,8 +36,8 @@ pub(crate) enum SizeChoice {
     Equal,
     /// Numbers from 2 on, each another.
     Unequal,
-    /// 0 for one dimension, unequal numbers for the others.
-    Zero(String),
+    /// 0 or 1 for one dimension, unequal numbers for the others.
+    Lone(String, i64),
     /// Random numbers.
     Between(Range<i64>),
     /// The sizes that the model declares: no dimension is open.
@@ -49,7 +49,7 @@ impl SizeChoice {
     pub(crate) fn tries(&self) -> usize {
         match self {
             SizeChoice::One | SizeChoice::Declared | SizeChoice::Boundary(false) => 1,
-            SizeChoice::Boundary(_) | SizeChoice::Zero(_) => 2,
+            SizeChoice::Boundary(_) | SizeChoice::Lone(..) => 2,
             SizeChoice::Equal | SizeChoice::Unequal | SizeChoice::Between(_) => MAX_TRIES,
         }
     }
@@ -63,7 +63,7 @@ impl fmt::Display for SizeChoice {
             SizeChoice::Boundary(true) => f.write_str("largest"),
             SizeChoice::Equal => f.write_str("equal"),
             SizeChoice::Unequal => f.write_str("unequal"),
-            SizeChoice::Zero(name) => write!(f, "{name} = 0"),
+            SizeChoice::Lone(name, size) => write!(f, "{name} = {size}"),
             SizeChoice::Between(range) => write!(f, "{} to {}", range.start, range.end - 1),
             SizeChoice::Declared => f.write_str("declared"),
         }
@@ -85,7 +85,7 @@ pub(crate) fn label(choice: &SizeChoice, open: &[(String, i64)]) -> String {
             let mut seen = HashSet::new();
             open.iter().all(|(_, size)| seen.insert(*size))
         }
-        SizeChoice::Zero(zero) => open.iter().any(|(name, size)| name == zero && *size == 0),
+        SizeChoice::Lone(lone, of_lone) => open.iter().any(|(name, size)| name == lone && size == of_lone),
         SizeChoice::Between(range) => all(&|size| range.contains(&size)),
         SizeChoice::Declared => true,
         SizeChoice::Boundary(_) => open.is_empty(),
@@ -120,10 +120,10 @@ impl Draw<'_> {
         let size = match &self.sizes {
             SizeChoice::One | SizeChoice::Declared | SizeChoice::Boundary(false) => 1,
             SizeChoice::Equal => EQUAL[self.tried % EQUAL.len()],
-            SizeChoice::Zero(zero) if zero == name => return 0,
+            SizeChoice::Lone(lone, size) if lone == name => return *size,
             // The first try has small numbers, later ones any that suit the model.
-            SizeChoice::Unequal | SizeChoice::Zero(_) if self.tried == 0 => 2 + i64_of(before % 7),
-            SizeChoice::Unequal | SizeChoice::Zero(_) => self.random.i64(1..9),
+            SizeChoice::Unequal | SizeChoice::Lone(..) if self.tried == 0 => 2 + i64_of(before % 7),
+            SizeChoice::Unequal | SizeChoice::Lone(..) => self.random.i64(1..9),
             SizeChoice::Between(range) => self.random.i64(range.clone()),
             SizeChoice::Boundary(true) => self.random.i64(1..4),
         };
@@ -207,8 +207,11 @@ pub(crate) fn varied(graph: &Graph, given: &Sizes) -> Vec<PlannedRun> {
         return [false, true].map(|extreme| of(&SizeChoice::Declared, extreme)).into();
     }
     let may_be_empty = |name: &&String| !given.assume.nonempty && given.assume.clamped(name, 0) == 0;
-    let zeros = names.iter().filter(may_be_empty).take(MAX_ZERO).cloned().map(SizeChoice::Zero);
-    let few = [SizeChoice::One, SizeChoice::Unequal, SizeChoice::Equal].into_iter().chain(zeros);
+    let zeros = names.iter().filter(may_be_empty).take(MAX_LONE).map(|name| (name, 0));
+    // Of one dimension, there is a run where all are 1.
+    let ones = names.iter().filter(|_| names.len() > 1).take(MAX_LONE).map(|name| (name, 1));
+    let lone = zeros.chain(ones).map(|(name, size)| SizeChoice::Lone(name.clone(), size));
+    let few = [SizeChoice::One, SizeChoice::Unequal, SizeChoice::Equal].into_iter().chain(lone);
     let few = few.map(|sizes| of(&sizes, false));
     few.chain([false, true].map(|extreme| of(&SizeChoice::Between(SIZES), extreme))).collect()
 }
@@ -294,7 +297,7 @@ pub(crate) fn binding(graph: &Graph, given: &Sizes, draw: &mut Draw<'_>) -> Opti
     }
     let mut met = given.assume.meet(&mut options.sizes.dims, &given.dims);
     // Sizes of 0 are tried whatever the model needs.
-    if met && !matches!(draw.sizes, SizeChoice::Zero(_) | SizeChoice::One | SizeChoice::Declared) {
+    if met && !matches!(draw.sizes, SizeChoice::Lone(_, 0) | SizeChoice::One | SizeChoice::Declared) {
         let drawn = options.sizes.dims.clone();
         let is_open = |name: &str| !given.dims.contains_key(name) && !of_values.contains(name);
         draw.accepted.meet(&mut options.sizes.dims, &is_open);

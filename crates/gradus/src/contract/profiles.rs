@@ -45,10 +45,11 @@ gradus_core::names!(Deployment, "program" { Trtexec = "trtexec", Triton = "trito
 
 impl Contract {
     /// The shapes of each input that has an axis, at sizes within bounds that meet all conditions:
-    /// the smallest sizes, from 1 on, those in the middle, and the largest ones.
+    /// the smallest sizes, from 1 on unless a range begins at 0, those in the middle, and the largest
+    /// ones.
     ///
     /// # Errors
-    /// [`Kind::Usage`] if a size has no upper bound; [`Kind::Unsupported`] if no sizes are found
+    /// [`Kind::Usage`] if sizes have no upper bound; [`Kind::Unsupported`] if no sizes are found
     /// that meet all conditions.
     ///
     /// ```
@@ -64,15 +65,26 @@ impl Contract {
     pub fn profiles(&self) -> Result<Vec<Profile>> {
         let sizes: Vec<_> = self.inputs.iter().flat_map(|input| input.shape.iter().copied()).collect();
         let mut open = Vec::new();
+        let mut endless = Vec::new();
         for index in self.used_symbols(&sizes) {
             let name = &*self.symbols.symbols()[index].name;
-            let dim = self.symbols.find(name).unwrap_or(Dim::ZERO);
-            let (least, most) = self.bounds_of(dim);
-            let most = most.ok_or_else(|| {
-                let what = format_args!("no profile: largest size of \"{}\"", name_in_message(name));
-                Error::mismatch(Kind::Usage, what, "unknown", format_args!("--range '{name}=FIRST..LAST'"))
-            })?;
-            open.push(Open { name, least, most });
+            match self.bounds_of(name) {
+                (least, Some(most)) => open.push(Open { name, least, most }),
+                _ => endless.push(name_in_message(name)),
+            }
+        }
+        if !endless.is_empty() {
+            let listed = |before: &str, after: &str, between: &str| {
+                let each = endless.iter().map(|name| format!("{before}{name}{after}"));
+                each.collect::<Vec<_>>().join(between)
+            };
+            let what = format!("no profile: largest size of {}", listed("\"", "\"", ", "));
+            return Err(Error::mismatch(
+                Kind::Usage,
+                what,
+                "unknown",
+                listed("--range '", "=FIRST..LAST'", " "),
+            ));
         }
         let values = |order: &dyn Fn(&Open<'_>, i64) -> i64| {
             let one = |of: &Open<'_>| {
@@ -99,12 +111,16 @@ impl Contract {
         Ok(self.inputs.iter().map(profile).collect())
     }
 
-    /// The bounds of a size, from 1 on, by the conditions that compare it with a number.
-    fn bounds_of(&self, dim: Dim) -> (i64, Option<i64>) {
+    /// The bounds of a size by the conditions that compare it with a number: from 1 on, unless the
+    /// range that was given begins at 0.
+    fn bounds_of(&self, name: &str) -> (i64, Option<i64>) {
+        let dim = self.symbols.find(name).unwrap_or(Dim::ZERO);
         let always = self.conditions.iter().filter(|of| of.when.is_empty()).map(|of| of.condition);
         let about = always.filter(|of| of.left == dim).filter_map(|of| of.bounds());
         let bounds = about.fold(self.symbols.bounds(dim), Bounds::and);
-        (bounds.lower().unwrap_or(0).max(1), bounds.upper())
+        let least =
+            self.symbols.bounds_of_input(name).and_then(Bounds::lower).map_or(1, |least| least.min(1));
+        (bounds.lower().unwrap_or(0).max(least), bounds.upper())
     }
 
     /// The first combination of values that meets all conditions, with the earlier values of

@@ -46,7 +46,7 @@ pub(crate) fn inputs(
                 continue;
             }
             scope.fix(id, constant.clone());
-            if has_default_inputs(model.source()) && read.contains(&id) {
+            if has_default_inputs(model.source()) && read[id.index()] {
                 conversion.report.lose(format!(
                     "input \"{}\" has a default: it is a constant, and no input any more",
                     info.name

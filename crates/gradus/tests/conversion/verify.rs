@@ -140,7 +140,7 @@ fn sizes_that_conditions_change_are_reported_as_they_were_run() {
         given.sizes.assume.conditions = conditions.iter().map(|text| (*text).to_owned()).collect();
         model.verify_converted(&converted(&model), &given).unwrap().sizes
     };
-    assert_eq!(sizes(&[]), ["1", "unequal", "equal", "n = 0", "s = 0", "1 to 39"]);
+    assert_eq!(sizes(&[]), ["1", "unequal", "equal", "n = 0", "s = 0", "n = 1", "s = 1", "1 to 39"]);
     let tied = sizes(&["s == n + 1"]);
     for absent in ["1", "equal", "s = 0"] {
         assert!(!tied.iter().any(|size| size == absent), "{tied:?}");

@@ -268,6 +268,37 @@ pub fn differences_have_a_witness() {
     assert!(!matches!(proved.verdict, Verdict::Equivalent));
 }
 
+/// A model is the same as itself, through more sizes that inference invents one after the other than
+/// a proof has rounds.
+#[test]
+fn models_are_equivalent_to_themselves() {
+    let block = |at: usize| {
+        let x = if at == 0 { "x".to_owned() } else { format!("y{at}") };
+        format!(
+            "a{at} = Shape({x}, start=0, end=1); b{at} = Shape({x}, start=1, end=2); c{at} = Div(a{at}, b{at});
+             d{at} = Concat(c{at}, rest, axis=0); r{at} = Reshape({x}, d{at}); y{} = Softmax(r{at}, axis=-1); ",
+            at + 1
+        )
+    };
+    let blocks: String = (0..8).map(block).collect();
+    let model = written(&format!("x: float32[n, m]; rest = [-1]; {blocks} y = Neg(y8)"));
+    let proof = proof(&model, &model).unwrap();
+    assert!(proof.is_complete() && proof.rounds <= 3, "{proof:?}");
+}
+
+/// Models that differ where one size is 1 and another is not, as a size of 1 broadcasts.
+#[test]
+fn sizes_of_1_are_tried_one_at_a_time() {
+    let shaped = |order: &str| {
+        written(&format!(
+            "x: float32[m, n]; s = Shape(x); first = [0]; last = [1]; m = Gather(s, first); n = Gather(s, last);
+             t = Concat({order}, axis=0); w: float32[1, n]; y = Expand(w, t)"
+        ))
+    };
+    let proved = shaped("m, n").prove(&shaped("n, m"), &ProveOptions::default()).unwrap();
+    assert!(matches!(proved.verdict, Verdict::Different(_)), "{proved:?}");
+}
+
 /// A model of the inputs and nodes that a text has, whose output is y.
 pub fn written(text: &str) -> Model {
     let mut sketch = Sketch::of(text);

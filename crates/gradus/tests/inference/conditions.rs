@@ -63,6 +63,26 @@ fn sizes_that_runs_need_are_in_every_formula() {
     }
 }
 
+/// The condition of a loop that changes the shape of a carried value in its first iteration alone
+/// is that of this iteration, and its outputs have the shape after it.
+#[test]
+fn shapes_that_one_iteration_changes_are_decided() {
+    let looped = |body: &str| {
+        let body =
+            Sketch::nested().text("i: int64[]; go: bool[]; v: float32[]; on = Identity(go)").text(body);
+        let body = body.text("return on: bool[]; return next: float32[]; return row: float32[]").graph();
+        let given = Sketch::of("x: float32[n]; w: float32[k]; most: int64[]; go = true");
+        told(given.with("Loop", &["most", "go", "x"], &["last", "y"], vec![("body", body)]))
+    };
+    let (conditions, problems, y) = looped("next = Add(v, w); row = Neg(next)");
+    assert_eq!((conditions.join(", "), problems.len()), ("n broadcasts with k if most >= 1".to_owned(), 0));
+    assert_eq!(y, "float32[max(most, 0), broadcast(n, k)]");
+    // Each iteration has another shape: no sizes decide the conditions of those after the first.
+    let (conditions, _, _) = looped("both = Concat(v, w, axis=0); next = Identity(both); row = Add(both, w)");
+    assert_eq!((conditions.len(), &*conditions[0]), (2, "n + k broadcasts with k if most >= 1"));
+    assert!(conditions[1].ends_with("broadcasts with k if the node runs"), "{conditions:?}");
+}
+
 /// A declared shape that no node shows is a condition, and nothing where nodes show the shape, or
 /// that there are several ranks.
 #[test]

@@ -115,12 +115,17 @@ fn rounds(
     let mut every = first.clone();
     let from = cx.noted();
     let mut second = from;
+    let mut after_first: Option<(Vec<Fact>, Vec<Fact>)> = None;
+    let mut of_others: Option<Vec<Fact>> = None;
     for round in 0..MAX_ROUNDS {
         // The first round is the first iteration, and the last is any. Those between are none.
         let now = cx.noted();
         if round == 1 {
             keep_of_first(cx, from..now, runs, own);
             second = cx.noted();
+            if let Some((outputs, next)) = after_first.take() {
+                of_others = later_outputs(cx, arranged(&next), &outputs, runs)?;
+            }
         } else if round > 1 {
             forget(cx, second..now);
         }
@@ -140,10 +145,40 @@ fn rounds(
         if !changed {
             let carried = first.into_iter().zip(every).zip(next);
             let carried = carried.map(|((first, every), next)| Carried { first, every, next }).collect();
+            if of_others.is_some() {
+                let now = cx.noted();
+                forget(cx, second..now);
+            }
+            let outputs = of_others.unwrap_or(outputs);
             return Ok(Runs { carried, outputs, noted: from..cx.noted() });
+        }
+        if round == 0 && first.iter().zip(&next).all(|(before, after)| differ_in_shape_alone(before, after)) {
+            after_first = Some((outputs, next));
         }
     }
     Err(InferError::unknown("loop-carried shapes did not reach a fixed point"))
+}
+
+/// Returns true if two facts are equal, or say different shapes of elements that are not known.
+fn differ_in_shape_alone(before: &Fact, after: &Fact) -> bool {
+    let has_no_elements =
+        |fact: &Fact| fact.as_tensor().is_some_and(|fact| fact.elements == Elements::Unknown);
+    before == after || has_no_elements(before) && has_no_elements(after)
+}
+
+/// The outputs of all iterations, if the second has those of the first and no other condition: the
+/// shapes of carried values change in the first alone, as those of a sum that broadcasts.
+fn later_outputs(
+    cx: &mut InferContext<'_, '_>,
+    inputs: Vec<Fact>,
+    of_first: &[Fact],
+    runs: Option<Condition>,
+) -> Result<Option<Vec<Fact>>, InferError> {
+    let from = cx.noted();
+    let outputs = cx.inner("body", inputs, Visit::Perhaps(runs))?;
+    let now = cx.noted();
+    forget(cx, from..now);
+    Ok((now == from && *outputs == *of_first).then_some(outputs))
 }
 
 /// Infers the first run of a body that is known to run: its nodes' conditions are those of the node

@@ -14,9 +14,9 @@ laws! {
     Bits "same-cast" ["Cast", "CastLike"] => cast,
         "Cast(x) to the type of x = x; of a Cast that keeps every number, the Cast of what that casts, but not of integers by floats to integers that have not all of them",
         "each number of the first type is one of the second, NaN and -0 too; the text wraps integers, and says nothing of floats beyond a type";
-    Bits "neutral" ["Add", "And", "Div", "Mul", "Or", "Pow", "Sub"] => neutral,
-        "x * 1, x / 1, x - 0, x + -0, x ** 1, x And true, x Or false = x, where x has the shape and type of the result; x + 0 = x where no element of x is -0",
-        "IEEE 754 rounds none of them; -0 + 0 = 0";
+    Bits "neutral" ["Add", "And", "Div", "Max", "Min", "Mul", "Or", "Pow", "Sub"] => neutral,
+        "x * 1, x / 1, x - 0, x + -0, x ** 1, x And true, x Or false, Min(x, infinity), Max(x, -infinity) = x, where x has the shape and type of the result; x + 0 = x where no element of x is -0",
+        "IEEE 754 rounds none of them; -0 + 0 = 0; of NaN and infinity, both operators return NaN";
     Bits "reciprocal" ["Reciprocal"] => reciprocal,
         "Reciprocal(x) = 1 / x", "the text says so, and IEEE 754 rounds the quotient once";
     Bits "truth" ["Not"] => truth,
@@ -74,7 +74,7 @@ pub(super) fn is_like(terms: &Terms<'_>, id: TermId, info: &Info) -> bool {
 }
 
 fn neutral(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
-    let (a, b) = (call.argument(0)?, call.argument(1)?);
+    let &[Some(a), Some(b)] = &*call.arguments else { return None };
     let info = call.infos.first()?;
     let dtype = info.dtype?;
     let is = |terms: &Terms<'_>, id: TermId, value: f64| match terms.table.scalar(id) {
@@ -88,6 +88,8 @@ fn neutral(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
         "Add" if is(terms, other, -0.0) => true,
         "Add" => is(terms, other, 0.0) && (is_whole(dtype) || terms.has_no_negative_zero(x)),
         "Or" => is(terms, other, 0.0),
+        "Min" => is(terms, other, f64::INFINITY),
+        "Max" => is(terms, other, f64::NEG_INFINITY),
         _ => is_second && is(terms, other, 0.0),
     };
     let left = if leaves(a, b, true) { Some(a) } else { leaves(b, a, false).then_some(b) };

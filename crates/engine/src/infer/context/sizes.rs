@@ -170,6 +170,9 @@ impl InferContext<'_, '_> {
     pub fn require(&mut self, a: Dim, relation: Relation, b: Dim) {
         let (frame, node, index) = (&*self.frame, self.node, self.index);
         let condition = Condition::new(a, relation, b);
+        if self.pass.was_met(condition) {
+            return;
+        }
         if self.pass.is_unconditional() && self.pass.shared.symbols.never_holds(&condition) {
             let error = errors::unmet(&self.pass.shared.symbols, &condition);
             return self.pass.problem(frame, node, index, &error);
@@ -334,8 +337,9 @@ impl InferContext<'_, '_> {
         }
         let symbols = &mut self.pass.shared.symbols;
         let result = symbols.broadcast(a, b);
-        let mut is_assumed = false;
-        if a != Dim::ONE && b != Dim::ONE {
+        // What made the broadcast of one with others requires it already.
+        let mut is_assumed = symbols.is_broadcast_of(a, b) || symbols.is_broadcast_of(b, a);
+        if !is_assumed && a != Dim::ONE && b != Dim::ONE {
             // seq broadcasts with min(seq, 64) only if it is at most 64.
             if let Some(whole) = result.filter(|_| self.pass.is_unconditional()) {
                 let other = if whole == a { b } else { a };
