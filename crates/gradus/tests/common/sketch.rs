@@ -10,7 +10,7 @@ use gradus::formats::Splice;
 use gradus::formats::onnx::encode_model;
 use gradus::graph::{
     self, Attribute, Builder, Constant, Content, DeclaredDim, Function, Graph, Node, OperatorId, Origin,
-    Slots, Standard, Type,
+    Port, Ports, Slots, Standard, Type,
 };
 use gradus::{DType, Model, Number, Rules, Shape, Tensor};
 
@@ -44,14 +44,15 @@ impl Sketch {
     ///   any type `a = float16[2, 3](0.5)` or with each element, `a = uint8[2](1, 2)`;
     /// - nodes `a, b = Split(x, sizes, axis=1)`, of an operator set `Clip@6(x, min=0.5)`, of texts and
     ///   tensors `Einsum(x, equation='ij->j')`, `Constant(value=float32[2](0))`, of a domain
-    ///   `own.f:overload(x)`, of parameters `f(x, axis=$axis)`, and of graphs
-    ///   `If(c, then_branch={a = Neg(x); return a}, else_branch={b = Abs(x); return b})`.
+    ///   `own.f:overload(x)`, of parameters `f(x, axis=$axis)`, of graphs
+    ///   `If(c, then_branch={a = Neg(x); return a}, else_branch={b = Abs(x); return b})`, and of
+    ///   ports of inputs and outputs `If@8(c, x, then_port_map=ports 1:0 / 0:0, then_body={…})`.
     pub fn text(self, text: &str) -> Sketch {
         parts(text, ';').into_iter().filter(|part| !part.is_empty()).fold(self, Sketch::statement)
     }
 
     fn statement(mut self, text: &str) -> Sketch {
-        if let Some(outputs) = text.strip_prefix("return ").filter(|outputs| !outputs.contains(": ")) {
+        if let Some(outputs) = text.strip_prefix("return ").filter(|outputs| !outputs.contains([':', '='])) {
             for output in parts(outputs, ',') {
                 self.0.output(output);
             }
@@ -232,6 +233,10 @@ fn content(standard: Standard, text: &str) -> Content {
     if let Some(parameter) = text.strip_prefix('$') {
         return Content::Parameter(parameter.into());
     }
+    if let Some((inputs, outputs)) = text.strip_prefix("ports ").and_then(|text| text.split_once(" / ")) {
+        let [inputs, outputs] = [inputs, outputs].map(|ports| ports.split(' ').map(port).collect());
+        return Content::Ports(Arc::new(Ports { inputs, outputs, ..Ports::default() }));
+    }
     if standard != Standard::Onnx {
         return Content::Text(text.trim_matches(['[', ']']).into());
     }
@@ -245,6 +250,12 @@ fn content(standard: Standard, text: &str) -> Content {
         (.., Ok(float)) => Content::Float(float),
         _ => Content::Bytes(text.trim_matches('\'').to_owned().into()),
     }
+}
+
+/// A port that is written `1:0`, with its numbers outside and inside.
+fn port(text: &str) -> Port {
+    let (outer, inner) = text.split_once(':').unwrap();
+    Port { outer: outer.parse().unwrap(), inner: inner.parse().unwrap(), slices: None }
 }
 
 /// The type that is written `float32[n, 3]`, `float32`, `sequence of float32` or `?`.

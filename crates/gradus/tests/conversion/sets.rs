@@ -103,7 +103,7 @@ fn nodes_of_other_domains_stay_as_they_are() {
 fn convolutions_of_inputs_of_unknown_rank_have_that_of_their_weights() {
     let model = Sketch::of("x: float32[1, 2, n]; no batch: bool[]; zero = [0]")
         .constant("w", Tensor::from_vec(Shape::new([4, 2, 1]).unwrap(), vec![0.5f32; 8]).unwrap())
-        .constant("b", Tensor::vector(&[1f32, 2.0, 3.0, 4.0]))
+        .text("b = float32[4](1, 2, 3, 4)")
         .with(
             "If",
             &["no batch"],

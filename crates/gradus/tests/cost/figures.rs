@@ -241,8 +241,7 @@ fn classes_of_branches_are_the_most_of_each() {
 
 #[test]
 fn branch_of_a_known_condition_costs_alone() {
-    let model = Sketch::of("x: float32[n, 4]")
-        .text("no = false")
+    let model = Sketch::of("x: float32[n, 4]; no = false")
         .with("If", &["no"], &["y"], branches())
         .text("return y: float32[n, 4]")
         .model();
@@ -446,7 +445,7 @@ fn parameters_are_counted_wherever_the_file_has_them() {
 
     let text =
         "x: float32[n, 100]; w = Constant(value=float32[100, 50](0)); u = Constant(value=float32[7](0));
-                y = MatMul(x, w); z = MatMul(x, w); return y, z";
+         y = MatMul(x, w); z = MatMul(x, w); return y, z";
     let in_node = Sketch::of(text).unwritten(17);
     assert_eq!(totals(&in_node), (5000, 4 * 5007, "400*n".to_owned()));
     let mut cost = in_node.cost(&InferOptions::default()).unwrap();

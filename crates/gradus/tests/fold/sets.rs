@@ -40,9 +40,7 @@ fn chain_of(dtype: DType, sizes: &[&str], nodes: &[(&str, Attributes)], set: i64
         let [from, to] = [number, number + 1].map(|number| format!("v{number}"));
         sketch = sketch.with(operator, &[&from], &[&to], attributes.clone());
     }
-    let mut graph = sketch.0;
-    graph.output(&format!("v{}", nodes.len()));
-    Sketch(graph).model_of(set)
+    sketch.text(&format!("return v{}", nodes.len())).model_of(set)
 }
 
 /// The operators that folding leaves, where the folded model computes the same.
@@ -104,7 +102,7 @@ fn what_the_set_has_no_form_for_is_not_written() {
         let sketch = Sketch::of("x: float64[n]")
             .constant("third", Tensor::scalar(1.0f64 / 3.0))
             .text("a = Relu(x); y = Min(a, third)");
-        let sketch = Sketch(sketch.0).text("return y: float64[n]");
+        let sketch = sketch.text("return y: float64[n]");
         left(&sketch.model_of(set), Level::Fuse)
     };
     assert_eq!(doubles(8), "Relu Min");

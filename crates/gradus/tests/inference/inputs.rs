@@ -188,14 +188,11 @@ fn a_fit_names_the_link_between_sizes() {
 /// Sizes that a product makes equal, and a batch that has a largest value.
 #[test]
 fn a_fit_follows_the_links_between_sizes() {
-    let model = Sketch::new()
-        .input("past", DType::F32, &["past", "4"])
-        .input("new", DType::F32, &["1", "4"])
-        .input("mask", DType::F32, &["batch", "total"])
-        .with("Concat", &["past", "new"], &["all"], vec![("axis", Content::Int(0))])
-        .node("MatMul", &["mask", "all"], &["y"])
-        .output("y", DType::F32, &["batch", "4"])
-        .model();
+    let model = Sketch::of(
+        "past: float32[past, 4]; new: float32[1, 4]; mask: float32[batch, total];
+         all = Concat(past, new, axis=0); y = MatMul(mask, all); return y: float32[batch, 4]",
+    )
+    .model();
     let mut options = InferOptions::default();
     options.sizes.assume.ranges.insert("batch".to_owned(), (1, Some(8)));
     let bytes = |past: i64| {
