@@ -4,7 +4,7 @@ use gradus::fold::FoldOptions;
 use gradus::formats::onnx;
 use gradus::graph::{DeclaredDim, Standard, Type};
 use gradus::infer::InferOptions;
-use gradus::{DType, Dim, Kind, Model, Shape, Tensor, Value};
+use gradus::{Dim, Kind, Model, Shape, Tensor, Value};
 
 use crate::common::sketch::Sketch;
 
