@@ -14,7 +14,7 @@ mod graphs;
 mod nodes;
 mod programs;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use std::process::Command;
 
@@ -390,8 +390,8 @@ fn conditions_have_their_reasons() {
     let contract = model.contract(&options).unwrap();
     let is_taken = |h: &i64| evaluated(&contract, &Sizes(vec![vec![1, 2, *h]], Vec::new())).is_ok();
     assert_eq!((0..80).filter(is_taken).collect::<Vec<_>>(), [8, 16, 24, 64]);
-    let mut drawn = HashMap::from([("h".to_owned(), 30)]);
-    assert!(options.sizes.assume.meet(&mut drawn, &HashMap::new()) && drawn["h"] == 24, "{drawn:?}");
+    let mut drawn = BTreeMap::from([("h".to_owned(), 30)]);
+    assert!(options.sizes.assume.meet(&mut drawn, &BTreeMap::new()) && drawn["h"] == 24, "{drawn:?}");
 }
 
 /// Indices that are computed from sizes in ways that are not followed.

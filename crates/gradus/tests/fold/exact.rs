@@ -1,7 +1,7 @@
 //! Folding at level exact: values that are never -0, floats that nothing rounds, equal constants,
 //! and models that another fold leaves as they are.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 use gradus::check::{CheckOptions, VerifyOptions};
@@ -401,7 +401,7 @@ fn assert_same_at_all_sizes(model: &Model) {
     for (n, m) in (0..4).flat_map(|n| (0..4).map(move |m| (n, m))) {
         let mut options = CheckOptions::default();
         options.proof = Duration::ZERO;
-        options.sizes.dims = HashMap::from([("n".to_owned(), n), ("m".to_owned(), m)]);
+        options.sizes.dims = BTreeMap::from([("n".to_owned(), n), ("m".to_owned(), m)]);
         match model.check(&after, &options) {
             Ok(check) => assert!(check.is_same(), "n = {n}, m = {m}: {} {check:?}", operators(model)),
             Err(error) => assert!(model.check(model, &options).is_err(), "n = {n}, m = {m}: {error}"),

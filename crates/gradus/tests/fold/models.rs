@@ -1,6 +1,6 @@
 //! Folding: what is removed, what is kept, and that nothing else changes.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::time::Duration;
 
@@ -107,7 +107,7 @@ fn what_is_left_is_left_only_where_no_other_size_may_be_zero() {
     assert!(operators(&after).contains(&"Shape"));
     same(&model("batch"), &after, &[("x", floats(&[0, 3, 8]))]);
     let mut options = FoldOptions::default();
-    options.sizes.dims = HashMap::from([("batch".to_owned(), 2)]);
+    options.sizes.dims = BTreeMap::from([("batch".to_owned(), 2)]);
     let after = folded_with(&model("batch"), &options);
     assert_eq!(operators(&after), ["Reshape"]);
     same(&model("batch"), &after, &[("x", floats(&[2, 3, 8]))]);

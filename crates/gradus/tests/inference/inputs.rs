@@ -1,6 +1,6 @@
 //! Inputs as they are declared, and as they are given: names, shapes, and what fails for all of them.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use gradus::fold::FoldOptions;
 use gradus::graph::{Content, DeclaredDim, Type};
@@ -20,7 +20,7 @@ fn shape(sizes: &[&str]) -> Type {
 
 fn given(model: &Model, sizes: &[&str]) -> InferOptions {
     let mut options = InferOptions::default();
-    options.sizes.inputs = HashMap::from([("x".to_owned(), InputFact::Type(shape(sizes)))]);
+    options.sizes.inputs = BTreeMap::from([("x".to_owned(), InputFact::Type(shape(sizes)))]);
     assert!(model.input("x").is_ok());
     options
 }
@@ -229,5 +229,22 @@ fn sizes_of_defaults_are_not_declared() {
             let declared = graph.value(id).declared.as_ref();
             assert_eq!(declared, Some(&tensor_type(DType::F32, &["n", "m"])), "{how}");
         }
+    }
+}
+
+/// Maps with random seeds would name another one in each run.
+#[test]
+fn of_several_unknown_dimensions_the_first_by_name_is_named() {
+    let model = Sketch::of("x: float32[n]; y = Neg(x); return y").model();
+    for _ in 0..8 {
+        let dims = ["e", "d", "c", "b", "a"].map(|name| (name.to_owned(), 1));
+        let mut options = InferOptions::default();
+        options.sizes.dims = dims.clone().into();
+        let error = model.infer(&options).unwrap_err();
+        assert_eq!(error.message(), "unknown dimension \"a\"; known: \"n\"");
+        let mut options = gradus::check::CheckOptions::default();
+        options.sizes.dims = dims.into();
+        let error = model.check(&model, &options).unwrap_err();
+        assert_eq!(error.message(), "unknown dimension \"a\"; known: \"n\"");
     }
 }

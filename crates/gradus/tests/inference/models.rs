@@ -5,7 +5,7 @@
 //! two bindings of its symbols and the shape of every value under each. Without the variable,
 //! nothing is checked.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use gradus::fact::TensorFact;
@@ -43,14 +43,14 @@ fn truth(corpus: &Path, model: &Path) -> Option<Json> {
 fn evaluated(
     inference: &Inference,
     fact: &Fact,
-    bindings: &HashMap<String, i64>,
+    bindings: &BTreeMap<String, i64>,
 ) -> Option<Vec<Option<i64>>> {
     let Fact::Tensor(TensorFact { dims: Some(dims), .. }) = fact else { return None };
     let of = |dim: &Dim| inference.symbols().evaluate(*dim, &|name| bindings.get(name).copied());
     Some(dims.iter().map(of).collect())
 }
 
-fn bindings(truth: &Json, which: &str) -> HashMap<String, i64> {
+fn bindings(truth: &Json, which: &str) -> BTreeMap<String, i64> {
     let entries = truth["bind"][which].as_object().unwrap();
     entries.iter().map(|(name, value)| (name.clone(), value.as_i64().unwrap())).collect()
 }
@@ -85,7 +85,7 @@ fn check(
     model: &Model,
     inference: &Inference,
     shapes: &Json,
-    bindings: &HashMap<String, i64>,
+    bindings: &BTreeMap<String, i64>,
 ) {
     for (value, shape) in shapes.as_object().unwrap() {
         let Some(id) = model.graph().find(value) else { continue };
@@ -103,9 +103,9 @@ fn check(
 }
 
 /// The inputs' dimensions under a binding, as types.
-fn given(model: &Model, bindings: &HashMap<String, i64>) -> HashMap<String, InputFact> {
+fn given(model: &Model, bindings: &BTreeMap<String, i64>) -> BTreeMap<String, InputFact> {
     let graph = model.graph();
-    let mut all = HashMap::new();
+    let mut all = BTreeMap::new();
     for &id in graph.inputs() {
         let info = graph.value(id);
         let Some(Type::Tensor(dtype, Some(sizes))) = &info.declared else { continue };
