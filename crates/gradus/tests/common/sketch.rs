@@ -182,7 +182,7 @@ pub fn function(name: &str, attributes: &[(&str, Option<Content>)], body: &str) 
 }
 
 /// Texts between separators that are in no brackets.
-fn parts(text: &str, separator: char) -> Vec<&str> {
+pub fn parts(text: &str, separator: char) -> Vec<&str> {
     if text.trim().is_empty() {
         return Vec::new();
     }
@@ -201,7 +201,8 @@ fn list<T: FromStr>(text: &str) -> Option<Vec<T>> {
     parts(list, ',').into_iter().map(|element| element.parse().ok()).collect()
 }
 
-fn constant(text: &str) -> Tensor {
+/// The tensor that is written as a constant.
+pub fn constant(text: &str) -> Tensor {
     if let Some((declared, elements)) = text.strip_suffix(')').and_then(|text| text.split_once('(')) {
         let (dtype, sizes) = declared.split_once('[').unwrap();
         let sizes: Vec<usize> = list(&format!("[{sizes}")).unwrap();
@@ -222,7 +223,8 @@ fn constant(text: &str) -> Tensor {
     }
 }
 
-fn content(standard: Standard, text: &str) -> Content {
+/// The content of an attribute that is written so.
+pub fn content(standard: Standard, text: &str) -> Content {
     if let Some(inner) = text.strip_prefix('{').and_then(|text| text.strip_suffix('}')) {
         let inner = match standard {
             Standard::OpenVino => Sketch::openvino(inner),
@@ -238,7 +240,7 @@ fn content(standard: Standard, text: &str) -> Content {
         return Content::Ports(Arc::new(Ports { inputs, outputs, ..Ports::default() }));
     }
     if standard != Standard::Onnx {
-        return Content::Text(text.trim_matches(['[', ']']).into());
+        return Content::Text(text.trim_matches(['[', ']', '\'']).into());
     }
     if text.ends_with(')') {
         return Content::Tensor(constant(text).into());

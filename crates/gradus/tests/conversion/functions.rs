@@ -11,8 +11,8 @@ use crate::common::sketch::{Sketch, function};
 
 /// A model of float32 inputs of three rows and any number of columns.
 fn model(functions: Vec<Function>, inputs: &[&str], text: &str) -> Model {
-    let inputs = inputs.iter().map(|input| format!("{input}: float32[3, n]; ")).collect::<String>();
-    let mut source = Sketch::of(&(inputs + text)).source(20);
+    let declare = |sketch: Sketch, input: &&str| sketch.text(&format!("{input}: float32[3, n]"));
+    let mut source = inputs.iter().fold(Sketch::new(), declare).text(text).source(20);
     source.functions = functions;
     Model::from_source(source)
 }

@@ -204,7 +204,8 @@ fn bodies_that_stay_are_folded_by_what_holds_for_every_call() {
 /// Two Concats are found to be equal when their inputs were joined.
 #[test]
 fn bodies_that_stay_are_folded_until_nothing_changes() {
-    let calls = (0..8).map(|at| format!("v{} = local.f@1(v{at});", at + 1)).collect::<String>();
+    let call = |at| format!("v{} = local.f@1(v{at})", at + 1);
+    let calls = (0..8).map(call).collect::<Vec<_>>().join("; ");
     let inner = body(&["a"]).text(
         "one by four = Constant(value=int64[2](1, 4)); zero = Constant(value=int64[1](0));
          one = Constant(value=int64[1](1)); p = Reshape(a, one by four); q = Concat(p, p, axis=0);
@@ -213,7 +214,7 @@ fn bodies_that_stay_are_folded_until_nothing_changes() {
     );
     let inner = function("f", [&["a"], &["c"]], "", 20, end(inner, "c"));
     let once = |model: &Model| model.edited(&model.fold(&FoldOptions::default()).unwrap().model).unwrap();
-    let model = model(x().text(&format!("v0 = Identity(x); {calls} t = Identity(v8)")), &[inner]);
+    let model = model(x().text(&format!("v0 = Identity(x); {calls}; t = Identity(v8)")), &[inner]);
     assert_eq!(folded_body(&model).replace("Constant ", ""), "Reshape Concat Mul Add Slice");
     let after = once(&model);
     assert!(once(&after).bytes() == after.bytes());

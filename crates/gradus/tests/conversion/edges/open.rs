@@ -103,15 +103,13 @@ fn of_any_rank(
     };
     let mut sketch = input(Sketch::openvino(""), "x", x);
     sketch = sketch.text("dims: int64[?]; r = Reshape(x, dims, special_zero=false)");
-    let mut names = "r".to_owned();
+    let mut names = vec!["r".to_owned()];
     for (number, other) in others.iter().enumerate() {
         sketch = input(sketch, &format!("o{number}"), other);
-        names += &format!(", o{number}");
+        names.push(format!("o{number}"));
     }
-    for (name, text) in attributes {
-        names += &format!(", {name}={text}");
-    }
-    sketch.text(&format!("y = {operator}@{version}({names}); return y")).unwritten(0)
+    names.extend(attributes.iter().map(|(name, text)| format!("{name}={text}")));
+    sketch.text(&format!("y = {operator}@{version}({}); return y", names.join(", "))).unwritten(0)
 }
 
 /// Checks that such a node gives the same in ONNX.
