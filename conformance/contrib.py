@@ -19,10 +19,9 @@ import zlib
 import contrib_floats as _  # fills the table
 import contrib_quantized as _  # fills the table
 import numpy as np
-import onnx
 import onnxruntime
 from contrib_case import MAKERS, Case, Rng
-from onnx import helper, numpy_helper
+from one_node import one_node
 
 DOMAIN = "com.microsoft"
 
@@ -46,27 +45,14 @@ def tensor(value):
 
 def reference(name, case) -> list[np.ndarray]:
     """What ONNX Runtime gives, its optimizations off."""
-    inputs = [f"x{i}" if value is not None else "" for i, value in enumerate(case.inputs)]
-    while inputs and not inputs[-1]:
-        inputs.pop()
-    outputs = [f"y{i}" for i in range(case.outputs)]
-    node = helper.make_node(name, inputs, outputs, domain=DOMAIN, **case.attributes)
-    values = {key: np.asarray(value) for key, value in zip(inputs, case.inputs) if key}
-    infos = [
-        helper.make_tensor_value_info(key, helper.np_dtype_to_tensor_dtype(value.dtype), value.shape)
-        for key, value in values.items()
-    ]
     # Some kernels take parameters only as constants.
-    constants = [numpy_helper.from_array(value, key) for key, value in values.items()]
-    graph = helper.make_graph([node], "case", infos, [onnx.ValueInfoProto(name=key) for key in outputs], constants)
-    opsets = [helper.make_opsetid("", 21), helper.make_opsetid(DOMAIN, 1)]
-    model = helper.make_model(graph, opset_imports=opsets, ir_version=10)
+    model, values = one_node(name, case.inputs, case.attributes, outputs=case.outputs, domain=(DOMAIN, 1), defaults=True)
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
     options.intra_op_num_threads = 1
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-    return session.run(outputs, values)
+    return session.run(None, values)
 
 
 # Operators that ONNX Runtime has in float16 too.

@@ -7,7 +7,8 @@ import ml_dtypes
 import numpy as np
 import onnx
 from forms import Form, product
-from onnx import helper, numpy_helper
+from one_node import one_node
+from onnx import helper
 
 f32, i64 = np.float32, np.int64
 # How far sums of floats may be apart, as a part of the largest.
@@ -16,32 +17,18 @@ SUMS = 2e-6
 
 def given(family, name, operator, inputs, attributes=None, constants=(), outputs=1, opset=21, close=0.0):
     """A form of a node. `inputs`: arrays, or None; those of the numbers `constants` are stored."""
-    names = ["" if array is None else f"x{i}" for i, array in enumerate(inputs)]
-    arrays = {name: np.asarray(array) for name, array in zip(names, inputs) if name}
-    stored = {names[i] for i in constants}
-    node = helper.make_node(operator, names, [f"y{i}" for i in range(outputs)], **(attributes or {}))
+
+    def model(opened):
+        sizes = (lambda name, x: [f"{name}_{axis}" for axis in range(x.ndim)]) if opened else None
+        return one_node(operator, inputs, attributes or {}, outputs=outputs, opset=opset, constants=constants, sizes=sizes)
 
     def write(folder):
-        paths = []
-        for opened in (False, True):
-            declared = [
-                helper.make_tensor_value_info(
-                    name,
-                    helper.np_dtype_to_tensor_dtype(array.dtype),
-                    [f"{name}_{axis}" for axis in range(array.ndim)] if opened else array.shape,
-                )
-                for name, array in arrays.items()
-                if name not in stored
-            ]
-            initializers = [numpy_helper.from_array(arrays[name], name) for name in sorted(stored)]
-            results = [onnx.ValueInfoProto(name=name) for name in node.output]
-            graph = helper.make_graph([node], "form", declared, results, initializers)
-            model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10)
-            paths.append(folder / ("open.source.onnx" if opened else "source.onnx"))
-            onnx.save(onnx.shape_inference.infer_shapes(model), paths[-1])
+        paths = [folder / "source.onnx", folder / "open.source.onnx"]
+        for opened, path in enumerate(paths):
+            onnx.save(onnx.shape_inference.infer_shapes(model(opened)[0]), path)
         return paths
 
-    return Form(family, name, write, {name: array for name, array in arrays.items() if name not in stored}, close)
+    return Form(family, name, write, model(False)[1], close)
 
 
 def floats(*shape, seed=0):

@@ -21,8 +21,8 @@ from importlib import metadata
 import ml_dtypes
 import numpy as np
 import onnx
+from one_node import one_node
 from onnx import TensorProto as T
-from onnx import helper, numpy_helper
 
 PROGRAMS = ["onnxruntime", "openvino", "onnx"]
 # Rules that ONNX Runtime and OpenVINO follow on processors without VNNI alone.
@@ -34,21 +34,12 @@ i8, i16, i32, i64, u8, u16, u32 = np.int8, np.int16, np.int32, np.int64, np.uint
 
 def model(operator, inputs, attributes, opset, outputs, constants):
     """A model of one node, which stores the inputs of those numbers. OpenVINO compiles no boxes of open sizes."""
-    names = [None if x is None else f"x{i}" for i, x in enumerate(inputs)]
-    domain = "" if onnx.defs.has(operator) else "ai.onnx.ml"
-    node = helper.make_node(operator, [name or "" for name in names], [f"y{i}" for i in range(outputs)], "node", domain=domain or None, **attributes)
+    domain = None if onnx.defs.has(operator) else ("ai.onnx.ml", 3)
     # Sizes are open, so that no program computes anything beforehand.
-    sizes = [None if x is None else x.shape if operator in ("NonMaxSuppression", "RoiAlign") else [None] * x.ndim for x in inputs]
-    given = [
-        helper.make_tensor_value_info(names[i], helper.np_dtype_to_tensor_dtype(x.dtype), sizes[i])
-        for i, x in enumerate(inputs)
-        if x is not None and i not in constants
-    ]
-    stored = [numpy_helper.from_array(inputs[i], names[i]) for i in constants]
-    results = [onnx.ValueInfoProto(name=name) for name in node.output]
-    graph = helper.make_graph([node], "graph", given, results, stored)
-    sets = [helper.make_opsetid("", opset), *([helper.make_opsetid(domain, 3)] if domain else [])]
-    return onnx.shape_inference.infer_shapes(helper.make_model(graph, opset_imports=sets, ir_version=10))
+    fixed = operator in ("NonMaxSuppression", "RoiAlign")
+    sizes = None if fixed else lambda _, x: [None] * x.ndim
+    made, _ = one_node(operator, inputs, attributes, outputs=outputs, opset=opset, domain=domain, constants=constants, sizes=sizes)
+    return onnx.shape_inference.infer_shapes(made)
 
 
 def outputs_of(program, of, given):

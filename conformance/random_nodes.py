@@ -21,7 +21,7 @@ import onnx
 from execution import Reference, Runtime
 import newer_node_makers as _  # fills the table
 from node_makers import MAKERS, Random
-from onnx import helper
+from one_node import one_node
 
 import gradus
 
@@ -33,16 +33,8 @@ DEVIATIONS = ["gradus alone", "all differ", "two differ", "only gradus refuses"]
 
 
 def model_of(name, inputs, attributes):
-    count = attributes.get("_outputs", 1)
-    names = [f"x{i}" if value is not None else "" for i, value in enumerate(inputs)]
-    while names and not names[-1]:
-        names.pop()
-    outputs = [f"y{i}" for i in range(count)]
-    values = {key: np.asarray(value) for key, value in zip(names, inputs) if key}
-    infos = [helper.make_tensor_value_info(key, helper.np_dtype_to_tensor_dtype(v.dtype), v.shape) for key, v in values.items()]
-    node = helper.make_node(name, names, outputs, **{k: v for k, v in attributes.items() if k[0] != "_"})
-    graph = helper.make_graph([node], "node", infos, [onnx.ValueInfoProto(name=key) for key in outputs])
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", attributes.get("_opset", OPSET))], ir_version=10), values
+    own = {key: value for key, value in attributes.items() if key[0] != "_"}
+    return one_node(name, inputs, own, outputs=attributes.get("_outputs", 1), opset=attributes.get("_opset", OPSET))
 
 
 def result(program, values):

@@ -67,8 +67,13 @@ impl<T: JsonFields> JsonField for Flattened<T> {
 }
 
 /// An object of JSON: a structure of that name, whose fields have the types of their values and are
-/// written in their order.
+/// written in their order. With `..base` at the end, fields without a value are those of `base`.
 macro_rules! object {
+    ($name:ident { $($key:ident $(: $value:expr)?,)* ..$base:ident $(,)? }) => {
+        $crate::object::object!($name { $($key: $crate::object::object!(@ $base $key $($value)?)),* })
+    };
+    (@ $base:ident $key:ident) => { &$base.$key };
+    (@ $base:ident $key:ident $value:expr) => { $value };
     ($name:ident { $($key:ident $(: $value:expr)?),* $(,)? }) => {{
         #[allow(non_camel_case_types, non_snake_case, reason = "types are named as the fields")]
         struct $name<$($key),*> {

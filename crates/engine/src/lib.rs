@@ -16,6 +16,7 @@ pub mod conversion;
 pub mod draws;
 pub mod fact;
 pub mod infer;
+pub mod keys;
 pub mod lowering;
 pub mod normalize;
 pub mod numbers;

@@ -1,6 +1,6 @@
 //! Types of values, as inference found them, to be declared in a model.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::graph::edit::Edit;
@@ -32,7 +32,7 @@ impl Model {
         &self,
         types: impl IntoIterator<Item = (&'a str, &'a Type)>,
     ) -> Result<Model> {
-        let mut given = HashMap::new();
+        let mut given = BTreeMap::new();
         for (name, of) in types {
             let id = self.input(name)?;
             let declared = self.graph().value(id).declared.as_ref();
@@ -156,7 +156,7 @@ pub(crate) fn checked_constant(info: &ValueInfo, value: &Value) -> Result<Tensor
 /// inputs have.
 pub(crate) struct Telling<'a> {
     symbols: &'a Symbols,
-    named: HashSet<String>,
+    named: BTreeSet<String>,
     standard: Standard,
 }
 

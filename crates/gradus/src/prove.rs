@@ -1,6 +1,6 @@
 //! Proofs that two models are the same for all inputs and sizes, and witnesses that they are not.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::time::{Duration, Instant};
 
 use gradus_core::convert::i64_of;
@@ -206,7 +206,7 @@ impl Model {
     }
 
     /// The names of dimensions of the inputs, which have these shapes.
-    pub(crate) fn dims_of_inputs(&self, sizes: &Sizes) -> HashSet<String> {
+    pub(crate) fn dims_of_inputs(&self, sizes: &Sizes) -> BTreeSet<String> {
         let mut names = symbols_of_inputs(self.graph(), &sizes.inputs);
         names.extend(nameless_axes(self.graph()).map(|(_, name)| name));
         names

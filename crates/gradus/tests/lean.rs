@@ -9,9 +9,8 @@ mod common {
     pub mod sketch;
 }
 use common::sketch::Sketch;
-use gradus::graph::Content;
 use gradus::infer::InferOptions;
-use gradus::{DType, Model, Shape, Tensor};
+use gradus::{Model, Shape, Tensor};
 
 /// The shapes of the outputs: `[n + 2, 3] [?]`.
 fn shapes(model: &Model) -> String {
@@ -36,45 +35,32 @@ fn models_of_files_are_inferred() {
 
 #[test]
 fn constants_that_decide_sizes_are_evaluated() {
-    let model = Sketch::new()
-        .constant("area", Tensor::vector(&[16f32]))
-        .node("Sqrt", &["area"], &["side"])
-        .with("Cast", &["side"], &["size"], vec![("to", Content::Int(7))])
-        .node("ConstantOfShape", &["size"], &["y"])
-        .output("y", DType::F32, &[])
-        .model();
+    let model = Sketch::of(
+        "area = float32[1](16); side = Sqrt(area); size = Cast(side, to=7);
+         y = ConstantOfShape(size); return y: float32[]",
+    )
+    .model();
     assert_eq!(shapes(&model), "[4]");
-    let model = Sketch::new()
-        .constant("three", Tensor::vector(&[3f32]))
-        .node("Exp", &["three"], &["power"])
-        .with("Cast", &["power"], &["size"], vec![("to", Content::Int(7))])
-        .node("ConstantOfShape", &["size"], &["y"])
-        .constant("start", Tensor::scalar(0f32))
-        .constant("limit", Tensor::scalar(1f32))
-        .constant("delta", Tensor::scalar(0.25f32))
-        .node("Range", &["start", "limit", "delta"], &["quarters"])
-        .node("ReduceSum", &["quarters"], &["sum"])
-        .constant("eight", Tensor::scalar(8f32))
-        .node("Mul", &["sum", "eight"], &["product"])
-        .with("Cast", &["product"], &["count"], vec![("to", Content::Int(7))])
-        .node("ConstantOfShape", &["count"], &["z"])
-        .output("y", DType::F32, &[])
-        .output("z", DType::F32, &[])
-        .model();
+    let model = Sketch::of(
+        "three = float32[1](3); power = Exp(three); size = Cast(power, to=7);
+         y = ConstantOfShape(size); start = 0.0; limit = 1.0; delta = 0.25;
+         quarters = Range(start, limit, delta); sum = ReduceSum(quarters); eight = 8.0;
+         product = Mul(sum, eight); count = Cast(product, to=7); z = ConstantOfShape(count);
+         return y: float32[]; return z: float32[]",
+    )
+    .model();
     assert_eq!(shapes(&model), "[20] [12]");
 }
 
 #[test]
 fn operators_of_networks_are_inferred_without_their_evaluation() {
     let weights = Tensor::from_vec(Shape::new([5, 3, 3, 3]).unwrap(), vec![0f32; 135]).unwrap();
-    let model = Sketch::new()
-        .input("x", DType::F32, &["n", "3", "8", "8"])
+    let model = Sketch::of("x: float32[n, 3, 8, 8]")
         .constant("w", weights)
-        .node("Conv", &["x", "w"], &["c"])
-        .node("GlobalAveragePool", &["c"], &["p"])
-        .node("Softmax", &["p"], &["y"])
-        .output("c", DType::F32, &[])
-        .output("y", DType::F32, &[])
+        .text(
+            "c = Conv(x, w); p = GlobalAveragePool(c); y = Softmax(p); return c: float32[];
+             return y: float32[]",
+        )
         .model();
     assert_eq!(shapes(&model), "[n, 5, 6, 6] [n, 5, 1, 1]");
 }

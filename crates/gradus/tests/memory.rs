@@ -244,8 +244,10 @@ fn with_long_lists() -> Bytes {
     let model = Sketch::of("x: int64[n]")
         .with("Constant", &[], &["ints"], vec![("value_ints", Content::Ints(ints.into()))])
         .with("Constant", &[], &["texts"], vec![("value_strings", Content::Strings(texts.into()))])
-        .text("y = Gather(ints, x); z = Gather(texts, x); return y: int64[n]")
-        .output("z", DType::String, &["n"])
+        .text(
+            "y = Gather(ints, x); z = Gather(texts, x); return y: int64[n];
+             return z: string[n]",
+        )
         .model();
     model.to_onnx().unwrap()
 }

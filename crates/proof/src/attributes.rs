@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use gradus_core::graph::{Content, Strings};
+use gradus_core::graph::Content;
 use gradus_core::sort::SharedSort;
 use gradus_engine::attributes::Attributes;
+pub use gradus_engine::keys::ContentKey;
 use gradus_engine::normalize::Change;
 use gradus_engine::operators::Row;
 use gradus_engine::schema::DefaultContent;
@@ -13,52 +14,12 @@ use gradus_engine::schema::DefaultContent;
 /// The attributes of a node, by name.
 pub type AttributesKey = Vec<(Arc<str>, ContentKey)>;
 
-/// The content of an attribute.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum ContentKey {
-    /// A float, by its bits.
-    Float(u32),
-    /// Floats, by their bits.
-    Floats(Vec<u32>),
-    /// An integer.
-    Int(i64),
-    /// Integers.
-    Ints(Arc<[i64]>),
-    /// Text, however it is stored.
-    Text(Bytes),
-    /// Texts.
-    Texts(Strings),
-    /// A tensor: type, sizes and bytes.
-    Tensor(gradus_core::DType, Vec<usize>, Bytes),
-    /// A meaning of an older version.
-    Older(String),
-}
-
-/// The content of an attribute as a key; nothing for what is compared otherwise.
-pub fn content_key(content: &Content) -> Option<ContentKey> {
-    Some(match content {
-        Content::Float(value) => ContentKey::Float(value.to_bits()),
-        Content::Floats(all) => ContentKey::Floats(all.iter().map(|x| x.to_bits()).collect()),
-        Content::Int(value) => ContentKey::Int(*value),
-        Content::Ints(all) => ContentKey::Ints(all.clone()),
-        Content::Bytes(bytes) => ContentKey::Text(bytes.clone()),
-        Content::Text(text) => ContentKey::Text(Bytes::copy_from_slice(text.as_bytes())),
-        Content::Strings(all) => ContentKey::Texts(all.clone()),
-        Content::Tensor(constant) => {
-            let tensor = constant.tensor().ok()?;
-            let dims = tensor.shape().dims().to_vec();
-            ContentKey::Tensor(tensor.dtype(), dims, tensor.bytes()?.clone())
-        }
-        _ => return None,
-    })
-}
-
 /// The attributes of a node apart from graphs, sorted by name; nothing if one cannot be compared.
 pub fn key(attributes: &Attributes<'_>) -> Option<AttributesKey> {
     let mut all = AttributesKey::new();
     for (name, content) in attributes.newest() {
         if !matches!(content, Content::Graph(_) | Content::Graphs(_)) {
-            all.push((name.into(), content_key(content)?));
+            all.push((name.into(), ContentKey::of(content)?));
         }
     }
     for (change, _) in attributes.form().changes() {
@@ -72,7 +33,7 @@ pub fn key(attributes: &Attributes<'_>) -> Option<AttributesKey> {
                     .changes()
                     .any(|(other, _)| matches!(other, Change::Input(_, input) if input == name));
                 if !is_input {
-                    all.push(((*name).into(), content_key(content)?));
+                    all.push(((*name).into(), ContentKey::of(content)?));
                 }
             }
             Change::Meaning(older) => all.push(("".into(), ContentKey::Older(format!("{older:?}")))),

@@ -576,6 +576,6 @@ pub(crate) fn sizes(object: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Vec<De
 }
 
 /// Symbols by name, with the numbers that they stand for.
-pub(crate) fn numbers(dims: Option<&Bound<'_, PyDict>>) -> PyResult<HashMap<String, i64>> {
-    dims.map_or_else(|| Ok(HashMap::new()), |dims| dims.extract())
+pub(crate) fn numbers(dims: Option<&Bound<'_, PyDict>>) -> PyResult<BTreeMap<String, i64>> {
+    dims.map_or_else(|| Ok(BTreeMap::new()), |dims| dims.extract())
 }

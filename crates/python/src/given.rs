@@ -1,6 +1,6 @@
 //! Arguments of the methods of models: sizes, limits and values as Python gives them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use gradus::Limits;
@@ -79,7 +79,7 @@ impl GivenLimits {
 }
 
 /// Shapes of inputs, by name.
-pub(crate) fn given_shapes(shapes: &Bound<'_, PyDict>) -> PyResult<HashMap<String, InputFact>> {
+pub(crate) fn given_shapes(shapes: &Bound<'_, PyDict>) -> PyResult<BTreeMap<String, InputFact>> {
     let shape = |(name, shape): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
         Ok((name.extract()?, InputFact::Type(Type::Tensor(None, sizes(Some(&shape))?))))
     };

@@ -157,19 +157,15 @@ fn json<'a>(name: &'a str, audit: &'a Audit, folder: Option<&Path>) -> impl Seri
                 .iter()
                 .map(|(name, reason)| object!(UncomparedJson { name, reason }))
                 .collect::<Vec<_>>(),
-            first: Maybe(
-                check
-                    .first
-                    .as_ref()
-                    .map(|first| object!(NodeJson { node: &first.node, value: &first.value }))
-            ),
+            first: Maybe(check.first.as_ref().map(|first| object!(NodeJson { node, value, ..first }))),
             hidden: Maybe(check.hidden.as_deref()),
             pair: Maybe(check.pair.as_ref().map(|pair| object!(PairJson {
-                first: &pair.first,
-                second: &pair.second,
-                rows: pair.rows,
-                elements: pair.elements,
+                first,
+                second,
+                rows,
+                elements,
                 saved: Maybe(saved(folder, check).map(|folder| folder.display().to_string())),
+                ..pair
             }))),
         })
     };

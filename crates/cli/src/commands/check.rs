@@ -351,28 +351,21 @@ fn json(args: &args::CheckArgs, check: &Check, same: bool) -> impl Serialize {
         proof: Maybe(check.proof.as_ref().map(proved::json)),
         runs: check.runs,
         outputs: check.outputs.iter().map(output_json).collect::<Vec<_>>(),
-        parting: Maybe(check.parting.as_ref().map(|it| object!(PartingJson {
-            value: &it.value,
-            before: &it.before,
-            after: &it.after,
-        }))),
+        parting: Maybe(check.parting.as_ref().map(|it| object!(PartingJson { value, before, after, ..it }))),
     })
 }
 
 /// The comparison of an output, as JSON has it.
 pub(super) fn output_json(output: &OutputCheck) -> impl Serialize {
     object!(OutputJson {
-        name: &output.name,
-        elements: output.elements,
-        differing: output.differing,
+        name,
+        elements,
+        differing,
         ulps: Some(output.ulps).filter(|&ulps| ulps < u64::MAX),
-        relative: output.relative,
-        first: Maybe(output.first.as_ref().map(|it| object!(ElementJson {
-            index: it.index,
-            before: &it.before,
-            after: &it.after,
-        }))),
+        relative,
+        first: Maybe(output.first.as_ref().map(|it| object!(ElementJson { index, before, after, ..it }))),
         types: Maybe(output.types.as_ref().map(|(before, after)| [&**before, &**after])),
+        ..output
     })
 }
 
@@ -384,16 +377,17 @@ fn node_json(node: &NodeCheck) -> impl Serialize {
         label: label.name(),
         ratio: Some(*ratio).filter(|ratio| ratio.is_finite()),
         worst: Maybe(worst.as_ref().map(|it| object!(WorstJson {
-            index: it.index,
-            exact: &it.exact,
-            given: &it.given,
+            index,
+            exact,
+            given,
             bound: Some(it.bound).filter(|bound| bound.is_finite()),
+            ..it
         }))),
         pattern: Maybe(pattern.map(ErrorPattern::name)),
     })
 }
 
 fn beyond_json(case: &FailingCase, saved: Option<&SavedCase>) -> impl Serialize {
-    let saved = saved.map(|saved| object!(SavedJson { rows: saved.rows, fails_alone: saved.fails_alone }));
-    object!(BeyondJson { node: &case.node, value: &case.value, saved: Maybe(saved) })
+    let saved = saved.map(|saved| object!(SavedJson { rows, fails_alone, ..saved }));
+    object!(BeyondJson { node, value, saved: Maybe(saved), ..case })
 }

@@ -163,30 +163,27 @@ fn json<'a>(
     written: bool,
 ) -> impl Serialize {
     let note = |note: &'a gradus::conversion::Note| {
-        object!(NoteJson {
-            place: &note.place,
-            operator: &note.operator,
-            kept: note.exactness.name(),
-            why: &note.why,
-        })
+        object!(NoteJson { place, operator, kept: note.exactness.name(), why, ..note })
     };
     object!(ConvertedJson {
         model: path.display().to_string(),
         output: output.display().to_string(),
         from: from.name(),
         to: to.name(),
-        nodes: report.nodes,
+        nodes,
         notes: report.notes.iter().map(note).collect::<Vec<_>>(),
-        lost: &report.lost,
+        lost,
         verified: Maybe(verified.map(|verified| object!(VerifiedConversionJson {
             proof: Maybe(verified.proof.as_ref().map(proved::json)),
-            runs: verified.runs,
-            sizes: &verified.sizes,
-            elements: verified.elements,
-            inexact: verified.inexact,
+            runs,
+            sizes,
+            elements,
+            inexact,
             refused: Maybe(verified.refused.as_deref()),
+            ..verified
         }))),
-        written,
+        written: written,
+        ..report
     })
 }
 

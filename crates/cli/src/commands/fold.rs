@@ -172,54 +172,43 @@ fn json<'a>(
     object!(FoldedJson {
         model: path.display().to_string(),
         output: to.display().to_string(),
-        bytes,
+        bytes: bytes,
         nodes: object!(NodesJson { before: count(|counts| counts.0), after: count(|counts| counts.1) }),
         constants: object!(ConstantsJson {
             count: report.constants,
             bytes: report.constant_bytes,
             dropped: report.dropped,
         }),
-        inlined: report.inlined,
-        declared: report.declared,
-        weights: &report.weights,
-        kept: kept
-            .map(|kept| object!(KeptJson {
-                node: &kept.node,
-                operator: &kept.operator,
-                reason: &kept.reason
-            }))
-            .collect::<Vec<_>>(),
+        inlined,
+        declared,
+        weights,
+        kept: kept.map(|kept| object!(KeptJson { node, operator, reason, ..kept })).collect::<Vec<_>>(),
         assumptions: assumptions
             .map(|of| object!(ProblemJson { place: &of.node, message: &of.text }))
             .collect::<Vec<_>>(),
-        problems: problems
-            .map(|of| object!(ProblemJson { place: &of.place, message: &of.message }))
-            .collect::<Vec<_>>(),
+        problems: problems.map(|of| object!(ProblemJson { place, message, ..of })).collect::<Vec<_>>(),
         verified: Maybe(checks.verified.as_ref().map(|verified| object!(VerifiedJson {
             proof: Maybe(verified.proof.as_ref().map(proved::json)),
-            bindings: verified.bindings,
-            values: verified.values,
-            runs: verified.runs,
-            sizes: &verified.sizes,
-            elements: verified.elements,
+            bindings,
+            values,
+            runs,
+            sizes,
+            elements,
             refused: Maybe(verified.refused.as_deref()),
+            ..verified
         }))),
         measured: Maybe(checks.measured.as_ref().map(|measured| OrError(measured.as_ref().map(|of| {
-            let output = |of: &'a MeasuredOutput| {
-                object!(MeasuredOutputJson {
-                    name: &of.name,
-                    elements: of.elements,
-                    ulps: of.ulps,
-                    relative: of.relative,
-                })
-            };
+            let output =
+                |of: &'a MeasuredOutput| object!(MeasuredOutputJson { name, elements, ulps, relative, ..of });
             object!(MeasuredJson {
-                elements: of.elements,
-                ulps: of.ulps,
-                relative: of.relative,
+                elements,
+                ulps,
+                relative,
                 outputs: of.outputs.iter().map(output).collect::<Vec<_>>(),
+                ..of
             })
         })))),
+        ..report
     })
 }
 

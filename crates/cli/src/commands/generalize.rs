@@ -37,20 +37,15 @@ pub(crate) fn generalize(args: &args::GeneralizeArgs) -> Result<(), Failure> {
 }
 
 fn json(models: Vec<String>, output: String, bytes: u64, made: &Dynamic) -> impl Serialize {
-    let change = made.changes.iter().map(|change| {
-        object!(FormulaJson {
-            node: &change.node,
-            input: change.input,
-            before: &change.before,
-            after: &change.after,
-        })
-    });
+    let change =
+        made.changes.iter().map(|change| object!(FormulaJson { node, input, before, after, ..change }));
     object!(GeneralizedJson {
-        models,
-        output,
-        bytes,
+        models: models,
+        output: output,
+        bytes: bytes,
         changes: change.collect::<Vec<_>>(),
-        conditions: &made.conditions,
-        checks: &made.checks,
+        conditions,
+        checks,
+        ..made
     })
 }

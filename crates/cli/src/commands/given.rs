@@ -85,7 +85,7 @@ pub(super) fn values(
     given: &[String],
     seed: u64,
     limits: &Limits,
-) -> Result<HashMap<String, InputFact>, Failure> {
+) -> Result<BTreeMap<String, InputFact>, Failure> {
     let mut values = HashMap::new();
     for (input, index) in given.iter().zip(0..) {
         run::read_input(model, input, run_inputs::stream(seed, index), limits, &mut values)?;
@@ -112,7 +112,7 @@ pub(super) fn set_in_runtime(
     first: &Model,
     second: &Model,
     given: &InputArgs,
-    inputs: &mut HashMap<String, InputFact>,
+    inputs: &mut BTreeMap<String, InputFact>,
 ) -> Result<Model, Failure> {
     let values = set_values(second, given, |name| has(second, name))?;
     second.with_inputs_set(values.clone())?;
@@ -149,13 +149,13 @@ fn set_values<'a>(
 }
 
 /// Symbols and their numbers, from `NAME=NUMBER`.
-pub(super) fn dims(given: &DimArgs) -> Result<HashMap<String, i64>> {
+pub(super) fn dims(given: &DimArgs) -> Result<BTreeMap<String, i64>> {
     numbers("--dim", &given.dims)
 }
 
 /// Symbols and their numbers, from the texts that an option was given.
-pub(super) fn numbers(option: &str, given: &[String]) -> Result<HashMap<String, i64>> {
-    let mut dims = HashMap::new();
+pub(super) fn numbers(option: &str, given: &[String]) -> Result<BTreeMap<String, i64>> {
+    let mut dims = BTreeMap::new();
     for dim in given {
         let (name, value) = dim
             .split_once('=')
@@ -202,12 +202,12 @@ pub(super) fn reshaped(model: &Model, given: &[String]) -> Result<Model> {
 }
 
 /// Shapes of inputs, from `NAME=DIM,…`.
-pub(super) fn shapes(given: &[String]) -> Result<HashMap<String, InputFact>> {
+pub(super) fn shapes(given: &[String]) -> Result<BTreeMap<String, InputFact>> {
     Ok(types(given)?.into_iter().map(|(name, of)| (name, InputFact::Type(of))).collect())
 }
 
-fn types(given: &[String]) -> Result<HashMap<String, Type>> {
-    let mut inputs = HashMap::new();
+fn types(given: &[String]) -> Result<BTreeMap<String, Type>> {
+    let mut inputs = BTreeMap::new();
     for shape in given {
         let (name, sizes) = shape
             .split_once('=')

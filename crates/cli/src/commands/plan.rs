@@ -54,10 +54,11 @@ fn plan_json(model: String, graph: &Graph, plan: &MemoryPlan) -> impl Serialize 
             node: graph.nodes()[block.node].label(block.node),
             value: block.value.map(|id| &*graph.value(id).name),
             shares: block.shares.map(|id| &*graph.value(id).name),
-            offset: block.offset,
-            bytes: block.bytes,
+            offset,
+            bytes,
             first: block.life.made,
             last: block.life.last,
+            ..block
         })
     });
     let MemoryPlan { bytes, live, apart, alignment, .. } = *plan;

@@ -29,12 +29,7 @@ pub(super) fn rules() -> Result<(), Failure> {
     if output::is_json() {
         let rules = RULES.iter().chain(OPENVINO_RULES).map(|rule| {
             let results = by_program(rule.results)?;
-            Ok(object!(RuleJson {
-                rule: rule.name,
-                operators: rule.operators,
-                condition: rule.condition,
-                results
-            }))
+            Ok(object!(RuleJson { rule: rule.name, operators, condition, results: results, ..rule }))
         });
         let rules = rules.collect::<Result<Vec<_>, Failure>>()?;
         return output::print_json(&object!(RulesJson { programs: by_program(VERSIONS)?, rules }));
@@ -114,7 +109,7 @@ fn portability_json<'a>(model: String, found: &'a Portability) -> Result<impl Se
     let sequence = |it: &'a ModelSequence| {
         let results = outlooks(it.results.clone());
         let results = json::object(results.iter().map(|(profile, result)| (profile.name(), result)))?;
-        Ok(object!(ModelSequenceJson { node: &it.node, operator: &it.operator, call: &it.call, results }))
+        Ok(object!(ModelSequenceJson { node, operator, call, results: results, ..it }))
     };
     Ok(object!(PortabilityJson {
         model,

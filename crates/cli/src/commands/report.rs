@@ -162,10 +162,7 @@ fn json(
     (summary, audits): (&Summary, &[(String, Audit)]),
 ) -> impl Serialize {
     fn remarks(problems: &[Problem]) -> Vec<impl Serialize> {
-        problems
-            .iter()
-            .map(|of| object!(ReportProblemJson { place: &of.place, message: &of.message }))
-            .collect()
+        problems.iter().map(|of| object!(ReportProblemJson { place, message, ..of })).collect()
     }
     let conversion = |Conversion { to, outcome, .. }: &Conversion| {
         let outcome = outcome.as_ref().map(|of| (of.notes.len(), of.lost.len()));
@@ -179,11 +176,11 @@ fn json(
         model: path.display().to_string(),
         compared: Maybe(args.compare.as_ref().map(|other| other.display().to_string())),
         output: to.display().to_string(),
-        bytes,
-        nodes: summary.nodes,
-        parameters: summary.parameters,
-        symbols: &summary.symbols,
-        shapes: object!(ShapesJson { values: summary.values, known: summary.known }),
+        bytes: bytes,
+        nodes,
+        parameters,
+        symbols,
+        shapes: object!(ShapesJson { values, known, ..summary }),
         warnings: remarks(&summary.warnings),
         problems: remarks(&summary.problems),
         fold: OrError(summary.fold.as_ref().map(|report| {
@@ -192,6 +189,7 @@ fn json(
         })),
         conversions: summary.conversions.iter().map(conversion).collect::<Vec<_>>(),
         audits: nonempty(audits.iter().map(audited).collect::<Vec<_>>()),
+        ..summary
     })
 }
 

@@ -38,13 +38,14 @@ fn json(args: &args::VerifyProofArgs, proof: &Proof) -> impl Serialize {
         certificate: args.certificate.display().to_string(),
         up_to: proof.up_to.name(),
         outputs: proof.outputs.iter().map(|(name, _)| &**name).collect::<Vec<_>>(),
-        assumptions: &proof.assumptions,
-        readings: &proof.readings,
+        assumptions,
+        readings,
         laws: proof
             .laws
             .iter()
             .map(|(name, steps)| object!(LawJson { name, steps: u64_of(*steps) }))
             .collect::<Vec<_>>(),
+        ..proof
     })
 }
 

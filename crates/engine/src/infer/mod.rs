@@ -25,14 +25,13 @@ mod sizes;
 mod solved;
 mod trace;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use gradus_core::convert::i64_of;
 use gradus_core::graph::{DeclaredDim, Graph, Node, Standard, Type, ValueId};
-use gradus_core::sort::SharedSort;
 use gradus_core::text::name_in_message;
 use gradus_core::{Error, Kind, Limits, Result, Value};
 
@@ -281,14 +280,12 @@ impl Source {
             within_signed(name, given)?;
         }
         let declared = symbols_of_inputs(graph, &options.sizes.inputs);
-        let nameless: HashSet<_> = nameless_axes(graph).map(|(_, name)| name).collect();
+        let nameless: BTreeSet<_> = nameless_axes(graph).map(|(_, name)| name).collect();
         let nameless = &nameless - &declared;
         let known = &declared | &nameless;
         for (name, value) in &options.sizes.dims {
             if !known.contains(name) {
-                let mut known: Vec<_> = known.iter().map(String::as_str).collect();
-                known.shared_sort();
-                return Err(Error::unknown("dimension", name, known));
+                return Err(Error::unknown("dimension", name, known.iter().map(String::as_str)));
             }
             if *value < 0 {
                 let what = format_args!("dimension \"{name}\"");
@@ -355,14 +352,14 @@ impl Source {
 }
 
 /// The names in dimensions of inputs, as declared and as given.
-pub fn symbols_of_inputs(graph: &Graph, given: &HashMap<String, InputFact>) -> HashSet<String> {
+pub fn symbols_of_inputs(graph: &Graph, given: &BTreeMap<String, InputFact>) -> BTreeSet<String> {
     let mut scratch = Symbols::default();
     make_symbols(graph, given, &mut scratch);
     scratch.symbols().iter().map(|symbol| symbol.name.to_string()).collect()
 }
 
 /// Makes the symbols in dimensions of inputs.
-fn make_symbols(graph: &Graph, given: &HashMap<String, InputFact>, symbols: &mut Symbols) {
+fn make_symbols(graph: &Graph, given: &BTreeMap<String, InputFact>, symbols: &mut Symbols) {
     let given = given.values().filter_map(|given| match given {
         InputFact::Type(of) => Some(of),
         InputFact::Value(_) => None,

@@ -1,6 +1,6 @@
 //! Sizes of a model's inputs that are given before inference.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 use gradus_core::{Error, Kind, Result};
 
@@ -12,9 +12,9 @@ use crate::dim::{Bounds, Condition, Symbols};
 #[derive(Clone, Debug, Default)]
 pub struct Sizes {
     /// Symbols and the numbers that they stand for.
-    pub dims: HashMap<String, i64>,
+    pub dims: BTreeMap<String, i64>,
     /// Facts about inputs, by name; of the others, what the model declares.
-    pub inputs: HashMap<String, InputFact>,
+    pub inputs: BTreeMap<String, InputFact>,
     /// Assumptions about the sizes of inputs.
     pub assume: SizeAssumptions,
 }
@@ -38,7 +38,7 @@ impl SizeAssumptions {
     }
 
     /// Lets sizes that were drawn meet the conditions; false if they do not.
-    pub fn meet(&self, dims: &mut HashMap<String, i64>, given: &HashMap<String, i64>) -> bool {
+    pub fn meet(&self, dims: &mut BTreeMap<String, i64>, given: &BTreeMap<String, i64>) -> bool {
         // Several rounds: one condition may change a size that another is about.
         for text in self.conditions.iter().cycle().take(3 * self.conditions.len()) {
             let mut symbols = Symbols::default();
@@ -86,11 +86,10 @@ impl SizeAssumptions {
     }
 
     /// Bounds symbols before they are made.
-    pub(super) fn apply(&self, known: &HashSet<String>, symbols: &mut Symbols) -> Result<()> {
+    pub(super) fn apply(&self, known: &BTreeSet<String>, symbols: &mut Symbols) -> Result<()> {
         for (name, &(least, most)) in &self.ranges {
             if !known.contains(name) {
-                let known: BTreeSet<_> = known.iter().map(String::as_str).collect();
-                return Err(Error::unknown("dimension", name, known));
+                return Err(Error::unknown("dimension", name, known.iter().map(String::as_str)));
             }
             if least < 0 || most.is_some_and(|most| most < least) {
                 let got = format_args!("{least} to {}", most.unwrap_or(i64::MAX));
@@ -108,8 +107,8 @@ impl SizeAssumptions {
     /// Lets the conditions hold, after sizes that are given are known.
     pub(super) fn assume(
         &self,
-        known: &HashSet<String>,
-        nameless: &HashSet<String>,
+        known: &BTreeSet<String>,
+        nameless: &BTreeSet<String>,
         symbols: &mut Symbols,
     ) -> Result<Vec<ModelCondition>> {
         let mut assumptions = Vec::new();

@@ -1,7 +1,7 @@
 //! Conditions of a model, solved: equalities that make sizes numbers or one another, bounds that
 //! are joined, and conditions that follow from others left out.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::mem::take;
 
 use gradus_core::sort::SharedSort;
@@ -59,8 +59,8 @@ impl Solved {
     /// Lets the equalities hold.
     pub fn assume(
         &self,
-        known: &HashSet<String>,
-        nameless: &HashSet<String>,
+        known: &BTreeSet<String>,
+        nameless: &BTreeSet<String>,
         symbols: &mut Symbols,
     ) -> Result<Vec<ModelCondition>> {
         let mut conditions = Vec::new();

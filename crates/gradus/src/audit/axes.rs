@@ -1,6 +1,6 @@
 //! The elements of a value that belong to an index of a dimension, by its symbolic shape.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::graph::ValueId;
@@ -15,7 +15,7 @@ pub(super) fn axis_of(
     inference: &Inference,
     id: ValueId,
     name: &str,
-    numbers: &HashMap<String, i64>,
+    numbers: &BTreeMap<String, i64>,
 ) -> Option<RowAxis> {
     /// Sizes that tell a multiple from other expressions.
     const SIZES: [usize; 4] = [2, 3, 5, 8];

@@ -1,6 +1,6 @@
 //! Runs of pairs, and why they differ.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use gradus_core::graph::{Origin, ValueId};
 use gradus_core::sort::SharedSort;
@@ -132,7 +132,7 @@ impl<'a> Runner<'a> {
     /// The part of a value that is compared; nothing if the value has no such axis.
     fn part(
         &self,
-        (side, numbers): &(&Side, HashMap<String, i64>),
+        (side, numbers): &(&Side, BTreeMap<String, i64>),
         id: ValueId,
         value: &Value,
     ) -> Option<Result<Value>> {

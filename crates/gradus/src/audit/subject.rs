@@ -1,6 +1,6 @@
 //! The model that is audited: its dimensions, and the random inputs that pairs are made of.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
 use gradus_core::convert::{i64_of, usize_of_i64};
@@ -37,7 +37,7 @@ pub(super) struct Base {
     /// The number of rows of both; 1 without a batch.
     pub(super) rows: usize,
     /// The sizes of the dimensions that inputs have.
-    pub(super) numbers: HashMap<String, i64>,
+    pub(super) numbers: BTreeMap<String, i64>,
 }
 
 impl<'a> Subject<'a> {
@@ -115,7 +115,7 @@ impl<'a> Subject<'a> {
     /// between several.
     fn shared_symbol(&self) -> std::result::Result<String, String> {
         let symbols = self.input_symbols();
-        let numbers: HashMap<_, _> = symbols.iter().map(|name| (name.clone(), 7)).collect();
+        let numbers: BTreeMap<_, _> = symbols.iter().map(|name| (name.clone(), 7)).collect();
         let outputs = self.outputs();
         let count = |name: &str| {
             let has = |(id, _): &&(ValueId, &str)| axis_of(&self.inference, *id, name, &numbers).is_some();
@@ -205,8 +205,8 @@ impl<'a> Subject<'a> {
     }
 
     /// The sizes of the dimensions of these inputs, by name.
-    pub(super) fn numbers(&self, inputs: &NamedValues) -> HashMap<String, i64> {
-        let mut numbers = HashMap::new();
+    pub(super) fn numbers(&self, inputs: &NamedValues) -> BTreeMap<String, i64> {
+        let mut numbers = BTreeMap::new();
         for (id, name) in self.inputs() {
             let Some(Value::Tensor(tensor)) = value(inputs, name) else { continue };
             for (&dim, size) in self.dims(id).iter().zip(tensor.shape().to_i64()) {

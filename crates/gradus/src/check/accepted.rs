@@ -1,6 +1,6 @@
 //! Sizes and elements of inputs that meet the conditions of a model.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use gradus_engine::infer::{Inference, element_of_input};
 
@@ -85,7 +85,7 @@ impl Accepted {
 
     /// The smallest and the largest number that elements of an input may be, where sizes have these
     /// numbers.
-    pub(crate) fn elements(&self, input: &str, numbers: &HashMap<String, i64>) -> Option<(i64, i64)> {
+    pub(crate) fn elements(&self, input: &str, numbers: &BTreeMap<String, i64>) -> Option<(i64, i64)> {
         let &(min, max) = self.elements.get(input)?;
         let value = |dim| self.symbols.evaluate(dim, &|name| numbers.get(name).copied());
         Some((value(min)?, value(max)?)).filter(|(min, max)| min <= max)
@@ -97,7 +97,7 @@ impl Accepted {
     pub(crate) fn draw_elements(
         &self,
         random: &mut fastrand::Rng,
-        numbers: &mut HashMap<String, i64>,
+        numbers: &mut BTreeMap<String, i64>,
         wide: bool,
     ) {
         let usual = if wide { &[0, 1, 2, 3, 7, -1][..] } else { &[0, 1] };
@@ -115,7 +115,11 @@ impl Accepted {
 
     /// Changes numbers that may be others until all conditions hold: each time one number, to the
     /// nearest with which a condition holds that did not. Returns false if some are left.
-    pub(crate) fn meet(&self, numbers: &mut HashMap<String, i64>, may_change: &dyn Fn(&str) -> bool) -> bool {
+    pub(crate) fn meet(
+        &self,
+        numbers: &mut BTreeMap<String, i64>,
+        may_change: &dyn Fn(&str) -> bool,
+    ) -> bool {
         for _ in 0..MAX_CHANGES {
             let Some((_, unmet)) = self.unmet(numbers).next() else { return true };
             let fewest = self.unmet(numbers).count();
@@ -162,7 +166,7 @@ impl Accepted {
     }
 
     /// The conditions that apply and do not hold, in order.
-    fn unmet(&self, numbers: &HashMap<String, i64>) -> impl Iterator<Item = &(Vec<Condition>, Condition)> {
+    fn unmet(&self, numbers: &BTreeMap<String, i64>) -> impl Iterator<Item = &(Vec<Condition>, Condition)> {
         self.conditions.iter().filter(|(guards, relation)| {
             // A number that is not known decides nothing.
             let applies = guards.iter().all(|guard| self.decide(guard, numbers) == Some(true));
@@ -170,11 +174,11 @@ impl Accepted {
         })
     }
 
-    fn holds(&self, condition: &Condition, numbers: &HashMap<String, i64>) -> bool {
+    fn holds(&self, condition: &Condition, numbers: &BTreeMap<String, i64>) -> bool {
         self.decide(condition, numbers) == Some(true)
     }
 
-    fn decide(&self, condition: &Condition, numbers: &HashMap<String, i64>) -> Option<bool> {
+    fn decide(&self, condition: &Condition, numbers: &BTreeMap<String, i64>) -> Option<bool> {
         let value = |dim| self.symbols.evaluate(dim, &|name| numbers.get(name).copied());
         Some(condition.relation.holds(value(condition.left)?, value(condition.right)?))
     }

@@ -1,7 +1,7 @@
 //! Random inputs of a model.
 
+use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 use gradus_core::convert::{low_u64, product, u64_of, usize_of_i64};
@@ -97,7 +97,7 @@ impl Model {
     /// # Errors
     /// An error if a value is not one of the element type that the input declares.
     pub fn chosen_inputs(&self, inference: &Inference, seed: u64) -> Result<Vec<(String, Value)>> {
-        let mut numbers = HashMap::new();
+        let mut numbers = BTreeMap::new();
         Accepted::of(inference).draw_elements(&mut fastrand::Rng::with_seed(seed), &mut numbers, false);
         let of = |id: &ValueId| {
             let value = chosen(inference.fact(*id), inference, &numbers)?;
@@ -116,7 +116,7 @@ impl Model {
     /// assert_eq!(sizes.unwrap()["batch"], 1);
     /// # Ok::<(), gradus::Error>(())
     /// ```
-    pub fn small_sizes(&self, inference: &Inference) -> Option<HashMap<String, i64>> {
+    pub fn small_sizes(&self, inference: &Inference) -> Option<BTreeMap<String, i64>> {
         /// Sizes from which the search begins: windows and grids divide powers of two.
         const FIRST: [i64; 7] = [1, 2, 4, 8, 16, 32, 64];
         let facts = self.graph().inputs().iter().filter_map(|&id| inference.fact(id).as_tensor());
@@ -133,7 +133,7 @@ impl Model {
             }
         }
         FIRST.into_iter().find_map(|first| {
-            let mut numbers: HashMap<_, _> =
+            let mut numbers: BTreeMap<_, _> =
                 least.iter().map(|(name, &least)| (name.clone(), least.max(first))).collect();
             if !accepted.meet(&mut numbers, &|_| true) {
                 return None;
@@ -151,7 +151,7 @@ impl Model {
 }
 
 /// The value of a small input whose elements decide conditions, where each has a number.
-fn chosen(fact: &Fact, inference: &Inference, numbers: &HashMap<String, i64>) -> Option<Result<Value>> {
+fn chosen(fact: &Fact, inference: &Inference, numbers: &BTreeMap<String, i64>) -> Option<Result<Value>> {
     let tensor = Fact::as_tensor(fact)?;
     let Elements::Integers(all) = &tensor.elements else { return None };
     let (dtype, shape, symbols) = (tensor.dtype?, tensor.shape()?, inference.symbols());

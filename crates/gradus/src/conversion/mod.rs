@@ -25,7 +25,7 @@ mod variables;
 #[cfg(feature = "run")]
 mod verify;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use gradus_core::graph::{self, Standard};
 use gradus_core::text::name_in_message;
@@ -250,7 +250,7 @@ impl Model {
             }
         });
         let given = self.with_input_types(types.collect::<Result<Vec<_>>>()?)?;
-        let sizes = Sizes { inputs: HashMap::new(), ..options.sizes.clone() };
+        let sizes = Sizes { inputs: BTreeMap::new(), ..options.sizes.clone() };
         let converted = given.convert(to, &ConvertOptions { sizes, ..options.clone() })?;
         Ok(Converted { model: converted.model.converted_from(self), ..converted })
     }

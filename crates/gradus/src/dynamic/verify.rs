@@ -231,7 +231,7 @@ pub(super) fn runs_elsewhere(
         if fails {
             continue;
         }
-        let dims: HashMap<_, _> = sizes.iter().map(|(name, size)| (name.to_string(), size * times)).collect();
+        let dims = sizes.iter().map(|(name, size)| (name.to_string(), size * times)).collect();
         let given = Sizes { dims, ..Sizes::default() };
         let accepted = Accepted::of(&dynamic.infer(&InferOptions::of(given.clone()))?);
         let planned = PlannedRun::plain(SizeChoice::Declared);

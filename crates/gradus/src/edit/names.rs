@@ -5,7 +5,7 @@ use gradus_core::graph::edit::Renames;
 use super::apply::{counted, has_value, part, quoted};
 use super::{Editor, Error, Graph, Kind, Result};
 use gradus_engine::infer::symbols_of_inputs;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 impl Editor {
     /// Gives a value of the main graph another name, wherever the model has it.
@@ -48,7 +48,7 @@ impl Editor {
     /// Gives a symbol of sizes another name, wherever a type is declared.
     pub(super) fn rename_dim(&mut self, old: &str, new: &str) -> Result<()> {
         self.must_be_onnx("rename a dimension")?;
-        let known = symbols_of_inputs(self.graph(), &HashMap::new());
+        let known = symbols_of_inputs(self.graph(), &BTreeMap::new());
         if !known.contains(old) {
             return Err(Error::unknown("dimension", old, known.iter().map(String::as_str)));
         }

@@ -1,6 +1,6 @@
 //! Other sizes of inputs, and of what is computed of them.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::graph::{Origin, Type, ValueInfo};
@@ -49,20 +49,20 @@ impl Editor {
         Ok(())
     }
 
-    fn symbols(&self) -> HashSet<String> {
-        symbols_of_inputs(self.graph(), &HashMap::new())
+    fn symbols(&self) -> BTreeSet<String> {
+        symbols_of_inputs(self.graph(), &BTreeMap::new())
     }
 
     /// Declares types again where sizes of the inputs are no longer those that `before` names, and
     /// returns how many: what is declared and still right stays.
-    fn redeclare(&mut self, options: &InferOptions, before: &HashSet<String>) -> Result<usize> {
+    fn redeclare(&mut self, options: &InferOptions, before: &BTreeSet<String>) -> Result<usize> {
         let mut options = options.clone();
         options.ignore_declared = true;
         let inference = self.now.infer(&options)?;
         inference.must_be_consistent("cannot change sizes")?;
         let (facts, symbols, bodies, _) = inference.into_parts();
         let telling = Telling::new(self.now.source(), &symbols, &options);
-        let gone: HashSet<_> = before.difference(&self.symbols()).cloned().collect();
+        let gone: BTreeSet<_> = before.difference(&self.symbols()).cloned().collect();
         let again = Redeclared { facts, bodies, telling, gone, fixed: &options.sizes.dims };
         let mut source = self.now.source().clone();
         let (old, mut count) = (source.graph.clone(), 0);
@@ -85,9 +85,9 @@ struct Redeclared<'a> {
     bodies: SubgraphFacts,
     telling: Telling<'a>,
     /// Symbols that no input has any more.
-    gone: HashSet<String>,
+    gone: BTreeSet<String>,
     /// Symbols that are numbers.
-    fixed: &'a HashMap<String, i64>,
+    fixed: &'a BTreeMap<String, i64>,
 }
 
 impl Redeclared<'_> {

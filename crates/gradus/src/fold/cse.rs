@@ -1,15 +1,15 @@
 //! Values that are the same as others: by their elements, by what computes them, or because nothing
 //! changes them.
 
-use std::hash::{BuildHasher, Hash, Hasher};
+use std::hash::BuildHasher;
 use std::sync::Arc;
 
-use bytes::Bytes;
 use foldhash::HashMap;
 use gradus_core::convert::u64_of;
-use gradus_core::graph::{Content, Origin, Standard, Strings, ValueId};
+use gradus_core::graph::{Content, Origin, Standard, ValueId};
 use gradus_core::sort::SharedSort;
 use gradus_core::{DType, Tensor};
+use gradus_engine::keys::{ContentKey, TensorKey, tensor_key};
 
 use super::GraphFolder;
 use super::dialect::Role;
@@ -40,52 +40,14 @@ struct NodeKey {
     operator: (Arc<str>, Arc<str>),
     version: Option<i64>,
     inputs: Vec<Option<InputKey>>,
-    attributes: Vec<(Box<str>, AttributeKey)>,
+    attributes: Vec<(Box<str>, ContentKey)>,
     outputs: usize,
-}
-
-/// Floats by their bits.
-#[derive(Debug)]
-struct FloatsKey(Arc<[f32]>);
-
-impl FloatsKey {
-    fn bits(&self) -> impl Iterator<Item = u32> {
-        self.0.iter().map(|x| x.to_bits())
-    }
-}
-
-impl PartialEq for FloatsKey {
-    fn eq(&self, other: &FloatsKey) -> bool {
-        self.bits().eq(other.bits())
-    }
-}
-
-impl Eq for FloatsKey {}
-
-impl Hash for FloatsKey {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.bits().for_each(|bits| bits.hash(state));
-    }
-}
-
-/// The content of an attribute, floats by their bits. Lists are those of the node: they may be
-/// long.
-#[derive(Debug, PartialEq, Eq, Hash)]
-enum AttributeKey {
-    Float(u32),
-    Floats(FloatsKey),
-    Int(i64),
-    Ints(Arc<[i64]>),
-    Bytes(Bytes),
-    Strings(Strings),
-    Text(Box<str>),
-    Tensor(Box<(DType, Vec<usize>, Bytes)>),
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]
 enum InputKey {
     Value(ValueId),
-    Constant(Box<(DType, Vec<usize>, Bytes)>),
+    Constant(TensorKey),
 }
 
 /// Maximum number of bytes of a constant that is compared with others.
@@ -178,7 +140,7 @@ fn node_key(scope: &FoldState<'_>, index: usize) -> Option<NodeKey> {
     let input = |input: usize| match view.input(input) {
         Source::Missing => Some(None),
         Source::Transposed(..) => None,
-        Source::Tensor(tensor) => Some(Some(constant_key(&tensor)?)),
+        Source::Tensor(tensor) => Some(Some(InputKey::Constant(tensor_key(&tensor)?))),
         Source::Value(id) => {
             let info = scope.graph.value(id);
             let stored = scope
@@ -190,8 +152,8 @@ fn node_key(scope: &FoldState<'_>, index: usize) -> Option<NodeKey> {
             let made = matches!(info.origin, Origin::Node(node, _) if is_constant(node));
             let is_small = |tensor: &Tensor| u128::from(u64_of(tensor.byte_len())) <= MAX_BYTES;
             let constant = view.constant(input).filter(|tensor| folded || (made && is_small(tensor)));
-            let same = constant.and_then(|tensor| constant_key(&tensor));
-            Some(Some(same.unwrap_or(InputKey::Value(id))))
+            let same = constant.and_then(|tensor| tensor_key(&tensor));
+            Some(Some(same.map_or(InputKey::Value(id), InputKey::Constant)))
         }
     };
     let mut attributes: Vec<(Box<str>, _)> = Vec::new();
@@ -209,28 +171,10 @@ fn node_key(scope: &FoldState<'_>, index: usize) -> Option<NodeKey> {
     })
 }
 
-fn constant_key(tensor: &Tensor) -> Option<InputKey> {
-    let dims = tensor.shape().dims().to_vec();
-    Some(InputKey::Constant(Box::new((tensor.dtype(), dims, tensor.bytes()?.clone()))))
-}
-
-/// An attribute as what equal ones alone have.
-fn comparable(content: &Content) -> Option<AttributeKey> {
-    Some(match content {
-        Content::Float(value) => AttributeKey::Float(value.to_bits()),
-        Content::Floats(all) => AttributeKey::Floats(FloatsKey(all.clone())),
-        Content::Int(value) => AttributeKey::Int(*value),
-        Content::Ints(all) => AttributeKey::Ints(all.clone()),
-        Content::Bytes(bytes) => AttributeKey::Bytes(bytes.clone()),
-        Content::Strings(all) => AttributeKey::Strings(all.clone()),
-        Content::Text(text) => AttributeKey::Text(text.clone()),
-        Content::Tensor(stored) if stored.byte_len() <= MAX_BYTES => {
-            let tensor = stored.tensor().ok()?;
-            let dims = tensor.shape().dims().to_vec();
-            AttributeKey::Tensor(Box::new((tensor.dtype(), dims, tensor.bytes()?.clone())))
-        }
-        _ => return None,
-    })
+/// The key of an attribute; nothing for large tensors, too.
+fn comparable(content: &Content) -> Option<ContentKey> {
+    let is_large = matches!(content, Content::Tensor(stored) if stored.byte_len() > MAX_BYTES);
+    if is_large { None } else { ContentKey::of(content) }
 }
 
 /// Notes a value, so that later ones are found to be the same.

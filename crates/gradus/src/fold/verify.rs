@@ -6,7 +6,6 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use gradus_core::graph::{Graph, ValueId};
-use gradus_core::sort::SharedSort;
 use gradus_core::{DType, Error, Kind, Result};
 
 use super::RuleSet;
@@ -178,9 +177,8 @@ impl Model {
                 None => {}
                 Some(true) => verified.values += 1,
                 Some(false) => {
-                    let mut dims: Vec<_> =
+                    let dims: Vec<_> =
                         options.sizes.dims.iter().map(|(name, value)| format!("{name} = {value}")).collect();
-                    dims.shared_sort();
                     let what = format_args!("with {}, folded value \"{name}\"", dims.join(", "));
                     let (got, wanted) = (before.describe(after), before.describe(before.fact(id)));
                     return Err(Error::mismatch(Kind::Graph, what, got, wanted));

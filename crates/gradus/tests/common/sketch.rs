@@ -2,24 +2,28 @@
 
 #![allow(dead_code, reason = "each test takes what it needs")]
 
+use std::str::FromStr;
 use std::sync::Arc;
 
 use gradus::element::Bool;
 use gradus::formats::Splice;
 use gradus::formats::onnx::encode_model;
-use gradus::graph::{self, Builder, Constant, Content, DeclaredDim, Graph, Origin, Standard, Type};
-use gradus::{DType, Model, Tensor};
+use gradus::graph::{
+    self, Attribute, Builder, Constant, Content, DeclaredDim, Function, Graph, Node, OperatorId, Origin,
+    Port, Ports, Slots, Standard, Type,
+};
+use gradus::{DType, Model, Number, Rules, Shape, Tensor};
 
 /// A model in the making.
-pub struct Sketch(pub Builder);
+pub struct Sketch(pub Builder, pub Standard);
 
 impl Sketch {
     pub fn new() -> Sketch {
-        Sketch(Builder::new("main"))
+        Sketch(Builder::new("main"), Standard::Onnx)
     }
 
     pub fn nested() -> Sketch {
-        Sketch(Builder::nested("inner"))
+        Sketch(Builder::nested("inner"), Standard::Onnx)
     }
 
     /// A model in the making, of these statements.
@@ -27,34 +31,58 @@ impl Sketch {
         Sketch::new().text(text)
     }
 
-    /// Adds statements, separated by `;`: an input `x: float32[n, 3]`, an output
-    /// `return y: float32[n, 3]`, constants of int64, float32 and bool `a = [1, -1]`, `a = 2`,
-    /// `a = 0.5`, `a = true`, and nodes `a, b = Split(x, sizes, axis=1)`.
-    pub fn text(self, text: &str) -> Sketch {
-        text.split(';').map(str::trim).fold(self, Sketch::statement)
+    /// A model of OpenVINO in the making, of these statements.
+    pub fn openvino(text: &str) -> Sketch {
+        Sketch(Builder::new("main"), Standard::OpenVino).text(text)
     }
 
-    fn statement(self, text: &str) -> Sketch {
-        let Some((names, value)) = text.split_once(" = ") else {
-            let (name, declared) = text.split_once(": ").unwrap();
-            let (dtype, sizes) = declared.strip_suffix(']').unwrap().split_once('[').unwrap();
-            let (dtype, sizes) = (dtype.parse().unwrap(), parts(sizes));
-            return match name.strip_prefix("return ") {
-                Some(name) => self.output(name, dtype, &sizes),
-                None => self.input(name, dtype, &sizes),
+    /// Adds statements, separated by `;`:
+    ///
+    /// - inputs `x: float32[n, ?]`, `x: float32` of any rank, `x: sequence of float32`, `x: ?`;
+    /// - outputs `return y: float32[n, 3]` and `return y, z`;
+    /// - constants of int64, float32 and bool `a = [1, -1]`, `a = 2`, `a = 0.5`, `a = true`, and of
+    ///   any type `a = float16[2, 3](0.5)` or with each element, `a = uint8[2](1, 2)`;
+    /// - nodes `a, b = Split(x, sizes, axis=1)`, of an operator set `Clip@6(x, min=0.5)`, of texts and
+    ///   tensors `Einsum(x, equation='ij->j')`, `Constant(value=float32[2](0))`, of a domain
+    ///   `own.f:overload(x)`, of parameters `f(x, axis=$axis)`, of graphs
+    ///   `If(c, then_branch={a = Neg(x); return a}, else_branch={b = Abs(x); return b})`, and of
+    ///   ports of inputs and outputs `If@8(c, x, then_port_map=ports 1:0 / 0:0, then_body={…})`.
+    pub fn text(self, text: &str) -> Sketch {
+        parts(text, ';').into_iter().filter(|part| !part.is_empty()).fold(self, Sketch::statement)
+    }
+
+    fn statement(mut self, text: &str) -> Sketch {
+        if let Some(outputs) = text.strip_prefix("return ").filter(|outputs| !outputs.contains([':', '='])) {
+            for output in parts(outputs, ',') {
+                self.0.output(output);
+            }
+            return self;
+        }
+        let (inputs, nodes) = (text.split_once(": "), text.split_once(" = "));
+        let is_input = inputs.is_some_and(|(name, _)| nodes.is_none_or(|(node, _)| name.len() < node.len()));
+        if let Some((name, declared)) = inputs.filter(|_| is_input) {
+            let declared = type_of(declared);
+            let id = match name.strip_prefix("return ") {
+                Some(name) => self.0.output(name),
+                None => self.0.define(name, Origin::Input).unwrap(),
             };
-        };
-        let Some((operator, arguments)) = value.strip_suffix(')').and_then(|node| node.split_once('('))
-        else {
+            let known = &mut self.0.info(id).declared;
+            *known = known.take().or(declared);
+            return self;
+        }
+        let (names, value) = nodes.unwrap();
+        let node = value.strip_suffix(')').and_then(|node| node.split_once('('));
+        let Some((operator, arguments)) = node.filter(|(operator, _)| !operator.contains('[')) else {
             return self.constant(names, constant(value));
         };
         let (attributes, inputs): (Vec<_>, Vec<_>) =
-            parts(arguments).into_iter().partition(|argument| argument.contains('='));
+            parts(arguments, ',').into_iter().partition(|argument| argument.contains('='));
         let attributes = attributes.iter().map(|attribute| {
             let (name, text) = attribute.split_once('=').unwrap();
-            (name, content(text))
+            (name, content(self.1, text))
         });
-        self.with(operator, &inputs, &parts(names), attributes.collect())
+        let attributes = attributes.collect();
+        self.with(operator, &inputs, &parts(names, ','), attributes)
     }
 
     pub fn input(mut self, name: &str, dtype: DType, sizes: &[&str]) -> Sketch {
@@ -76,6 +104,7 @@ impl Sketch {
         self.with(operator, inputs, outputs, vec![])
     }
 
+    /// Adds a node of an operator as it is written in the text.
     pub fn with(
         mut self,
         operator: &str,
@@ -83,8 +112,21 @@ impl Sketch {
         outputs: &[&str],
         attributes: Vec<(&str, Content)>,
     ) -> Sketch {
-        let name = format!("make {}", outputs[0]);
-        self.0.apply(&name, operator, 20, inputs, outputs, attributes).unwrap();
+        let newest = if self.1 == Standard::OpenVino { 1 } else { 20 };
+        let (operator, version) = operator.split_once('@').unwrap_or((operator, ""));
+        let (domain, name) = operator.rsplit_once('.').unwrap_or(("", operator));
+        let (name, overload) = name.split_once(':').unwrap_or((name, ""));
+        let attribute = |(name, content): (&str, Content)| Attribute { name: name.into(), content };
+        let node = Node {
+            name: format!("make {}", outputs.first().unwrap_or(&"nothing")).into(),
+            operator: OperatorId { domain: domain.into(), name: name.into(), overload: overload.into() },
+            version: Some(version.parse().unwrap_or(newest)),
+            inputs: inputs.iter().map(|key| (!key.is_empty()).then(|| self.0.reference(key))).collect(),
+            outputs: Slots::new(),
+            attributes: attributes.into_iter().map(attribute).collect(),
+            position: None,
+        };
+        self.0.push(node, outputs).unwrap();
         self
     }
 
@@ -98,61 +140,144 @@ impl Sketch {
         Content::Graph(Arc::new(self.0.finish().unwrap()))
     }
 
+    /// The model of an ONNX file.
     pub fn model(self) -> Model {
         self.model_of(20)
     }
 
-    /// A model of that operator set.
+    /// The model of an ONNX file of that operator set.
     pub fn model_of(self, version: i64) -> Model {
-        let mut model = graph::Model::new(Standard::Onnx);
-        model.format_version = 8;
-        model.opsets = vec![("".into(), version)];
+        read(&encode_model(&self.source(version)).unwrap())
+    }
+
+    /// The model of that operator set, which no file was read for.
+    pub fn unwritten(self, version: i64) -> Model {
+        Model::from_source(self.source(version))
+    }
+
+    pub fn source(self, version: i64) -> graph::Model {
+        let mut model = graph::Model::new(self.1);
+        match self.1 {
+            Standard::Onnx => (model.format_version, model.opsets) = (8, vec![("".into(), version)]),
+            Standard::OpenVino => model.format_version = 11,
+            Standard::Paddle => {}
+        }
         model.graph = self.0.finish().unwrap();
-        read(&encode_model(&model).unwrap())
+        model
     }
 }
 
-/// Texts between commas that are in no brackets.
-fn parts(text: &str) -> Vec<&str> {
-    if text.is_empty() {
+/// The function of domain `f` with these attributes, which have defaults or not, and this body.
+pub fn function(name: &str, attributes: &[(&str, Option<Content>)], body: &str) -> Function {
+    let (name, overload) = name.split_once(':').unwrap_or((name, ""));
+    let named = |(name, default): &(&str, Option<Content>)| {
+        let default = default.clone().map(|content| Attribute { name: (*name).into(), content });
+        ((*name).into(), default)
+    };
+    Function {
+        id: OperatorId { domain: "f".into(), name: name.into(), overload: overload.into() },
+        attributes: attributes.iter().map(named).collect(),
+        body: Sketch::of(body).0.finish().unwrap(),
+    }
+}
+
+/// Texts between separators that are in no brackets.
+pub fn parts(text: &str, separator: char) -> Vec<&str> {
+    if text.trim().is_empty() {
         return Vec::new();
     }
-    let mut depth = 0;
+    let (mut depth, mut quoted) = (0, false);
     let separates = |c: char| {
-        depth += i32::from(c == '[') - i32::from(c == ']');
-        c == ',' && depth == 0
+        quoted ^= c == '\'';
+        depth += i32::from("([{".contains(c)) - i32::from(")]}".contains(c));
+        c == separator && depth == 0 && !quoted
     };
     text.split(separates).map(str::trim).collect()
 }
 
-/// The integers of `[1, -1]`.
-fn integers(text: &str) -> Option<Vec<i64>> {
+/// The elements of `[1, -1]`.
+fn list<T: FromStr>(text: &str) -> Option<Vec<T>> {
     let list = text.strip_prefix('[')?.strip_suffix(']')?;
-    Some(parts(list).into_iter().map(|element| element.parse().unwrap()).collect())
+    parts(list, ',').into_iter().map(|element| element.parse().ok()).collect()
 }
 
-fn constant(text: &str) -> Tensor {
-    match (integers(text), text.parse::<i64>(), text.parse::<f32>(), text.parse::<bool>()) {
-        (Some(list), ..) => Tensor::vector(&list),
+/// The tensor that is written as a constant.
+pub fn constant(text: &str) -> Tensor {
+    if let Some((declared, elements)) = text.strip_suffix(')').and_then(|text| text.split_once('(')) {
+        let (dtype, sizes) = declared.split_once('[').unwrap();
+        let sizes: Vec<usize> = list(&format!("[{sizes}")).unwrap();
+        let number = |text: &str| match text.parse() {
+            Ok(integer) => Number::Int(integer),
+            Err(_) => Number::Float(text.parse().unwrap()),
+        };
+        let numbers = parts(elements, ',').into_iter().map(number).cycle();
+        let shape = Shape::new(sizes).unwrap();
+        let numbers = numbers.take(shape.len());
+        return Tensor::from_numbers(dtype.parse().unwrap(), shape, numbers, Rules::IEEE).unwrap();
+    }
+    match (list(text), text.parse::<i64>(), text.parse::<f32>(), text.parse::<bool>()) {
+        (Some(list), ..) => Tensor::vector::<i64>(&list),
         (_, Ok(integer), ..) => Tensor::scalar(integer),
         (_, _, Ok(float), _) => Tensor::scalar(float),
         (.., truth) => Tensor::scalar(Bool::from(truth.unwrap())),
     }
 }
 
-fn content(text: &str) -> Content {
-    match (integers(text), text.parse::<i64>(), text.parse::<f32>()) {
-        (Some(list), ..) => Content::Ints(list.into()),
-        (_, Ok(integer), _) => Content::Int(integer),
-        (.., Ok(float)) => Content::Float(float),
-        _ => Content::Bytes(text.to_owned().into()),
+/// The content of an attribute that is written so.
+pub fn content(standard: Standard, text: &str) -> Content {
+    if let Some(inner) = text.strip_prefix('{').and_then(|text| text.strip_suffix('}')) {
+        let inner = match standard {
+            Standard::OpenVino => Sketch::openvino(inner),
+            _ => Sketch::nested().text(inner),
+        };
+        return inner.graph();
     }
+    if let Some(parameter) = text.strip_prefix('$') {
+        return Content::Parameter(parameter.into());
+    }
+    if let Some((inputs, outputs)) = text.strip_prefix("ports ").and_then(|text| text.split_once(" / ")) {
+        let [inputs, outputs] = [inputs, outputs].map(|ports| ports.split(' ').map(port).collect());
+        return Content::Ports(Arc::new(Ports { inputs, outputs, ..Ports::default() }));
+    }
+    if standard != Standard::Onnx {
+        return Content::Text(text.trim_matches(['[', ']', '\'']).into());
+    }
+    if text.ends_with(')') {
+        return Content::Tensor(constant(text).into());
+    }
+    match (list(text), list(text), text.parse::<i64>(), text.parse::<f32>()) {
+        (Some(integers), ..) => Content::Ints(integers.into()),
+        (_, Some(floats), ..) => Content::Floats(floats.into()),
+        (.., Ok(integer), _) => Content::Int(integer),
+        (.., Ok(float)) => Content::Float(float),
+        _ => Content::Bytes(text.trim_matches('\'').to_owned().into()),
+    }
+}
+
+/// A port that is written `1:0`, with its numbers outside and inside.
+fn port(text: &str) -> Port {
+    let (outer, inner) = text.split_once(':').unwrap();
+    Port { outer: outer.parse().unwrap(), inner: inner.parse().unwrap(), slices: None }
+}
+
+/// The type that is written `float32[n, 3]`, `float32`, `sequence of float32` or `?`.
+fn type_of(text: &str) -> Option<Type> {
+    if text == "?" {
+        return None;
+    }
+    if let Some(item) = text.strip_prefix("sequence of ") {
+        return type_of(item).map(|item| Type::Sequence(Box::new(item)));
+    }
+    let Some((dtype, sizes)) = text.strip_suffix(']').and_then(|text| text.split_once('[')) else {
+        return Some(Type::Tensor(Some(text.parse().unwrap()), None));
+    };
+    Some(tensor_type(dtype.parse().unwrap(), &parts(sizes, ',')))
 }
 
 pub fn tensor_type(dtype: DType, sizes: &[&str]) -> Type {
     let size = |text: &&str| match text.parse() {
         Ok(len) => DeclaredDim::Known(len),
-        Err(_) if text.is_empty() => DeclaredDim::Unknown,
+        Err(_) if ["", "?"].contains(text) => DeclaredDim::Unknown,
         Err(_) => DeclaredDim::Symbol((*text).into()),
     };
     Type::Tensor(Some(dtype), Some(sizes.iter().map(size).collect()))

@@ -1,6 +1,6 @@
 //! Differences of values from upstream's.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use gradus::convert::{self, Rules};
 use gradus::infer::{InferOptions, Inference, InputFact};
@@ -111,7 +111,7 @@ pub(super) fn same(got: &Value, want: &Value) -> Result<(), String> {
 }
 
 /// Infers a model from the inputs that are given alone, which no declared shape may narrow.
-pub(super) fn inferred(model: &Model, inputs: HashMap<String, InputFact>) -> Result<Inference, String> {
+pub(super) fn inferred(model: &Model, inputs: BTreeMap<String, InputFact>) -> Result<Inference, String> {
     let mut options = InferOptions::default();
     options.sizes.inputs = inputs;
     options.ignore_declared = true;

@@ -14,7 +14,7 @@ mod graphs;
 mod nodes;
 mod programs;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use std::process::Command;
 
@@ -390,8 +390,8 @@ fn conditions_have_their_reasons() {
     let contract = model.contract(&options).unwrap();
     let is_taken = |h: &i64| evaluated(&contract, &Sizes(vec![vec![1, 2, *h]], Vec::new())).is_ok();
     assert_eq!((0..80).filter(is_taken).collect::<Vec<_>>(), [8, 16, 24, 64]);
-    let mut drawn = HashMap::from([("h".to_owned(), 30)]);
-    assert!(options.sizes.assume.meet(&mut drawn, &HashMap::new()) && drawn["h"] == 24, "{drawn:?}");
+    let mut drawn = BTreeMap::from([("h".to_owned(), 30)]);
+    assert!(options.sizes.assume.meet(&mut drawn, &BTreeMap::new()) && drawn["h"] == 24, "{drawn:?}");
 }
 
 /// Indices that are computed from sizes in ways that are not followed.
@@ -477,12 +477,9 @@ fn elements_that_choose_branches_are_arguments() {
     };
     // No axis 7 to squeeze.
     let chain = rates(16000, rates(8000, squeezed(7)));
-    let model = Sketch::new()
-        .input("x", DType::F32, &["n", "k"])
-        .input("c", DType::Bool, &[])
-        .input("sr", DType::I64, &[])
+    let model = Sketch::of("x: float32[n, k]; c: bool[]; sr: int64[]")
         .with("If", &["c"], &["y"], vec![("then_branch", squeezed(0)), ("else_branch", chain)])
-        .output("y", DType::F32, &[""])
+        .text("return y: float32[?]")
         .model();
     let contract = model.contract(&InferOptions::default()).unwrap();
     let texts: Vec<_> = contract.of_elements().iter().map(|of| &*of.text).collect();
@@ -537,7 +534,7 @@ fn sizes_that_suit_no_branch_are_refused() {
     };
     let model = Sketch::of("x: float32[n, k]; c: bool[]")
         .with("If", &["c"], &["y"], vec![("then_branch", squeezed(6)), ("else_branch", squeezed(3))])
-        .output("y", DType::F32, &[""])
+        .text("return y: float32[?]")
         .model();
     let contract = model.contract(&InferOptions::default()).unwrap();
     let taken = (0..9).filter(|&k| evaluated(&contract, &Sizes(vec![vec![2, k]], Vec::new())).is_ok());

@@ -3,12 +3,13 @@
 
 use bytes::Bytes;
 use gradus::conversion::{ConvertOptions, Exactness};
-use gradus::graph::{self, Builder, Content, Origin, Standard, Type};
+use gradus::graph::{Builder, Content, Standard, Type};
 use gradus::infer::InferOptions;
 use gradus::{DType, Model, Tensor};
 
 use crate::common::converted::{compare, convert, floats, openvino, run};
 use crate::common::one::One;
+use crate::common::sketch::Sketch;
 use crate::common::tensors::{counted, tensor};
 
 fn int(name: &'static str, value: i64) -> (&'static str, Content) {
@@ -186,20 +187,11 @@ fn the_operator_set_by_default_is_one_that_runtimes_load() {
 /// A normalization of Paddle, of which only the first output is read.
 #[test]
 fn nodes_that_nothing_reads_are_not_written_and_leave_no_notes() {
-    let mut builder = Builder::new("one");
-    let id = builder.define("x", Origin::Input).unwrap();
-    builder.info(id).declared = Some(Type::tensor(DType::F32, &gradus::Shape::new([1, 2, 3]).unwrap()));
-    for name in ["mean", "variance", "scale", "bias"] {
-        builder.constant(name, Tensor::vector(&[1f32, 2.0]).into()).unwrap();
-    }
-    let (inputs, outputs) =
-        (["x", "mean", "variance", "scale", "bias"], ["y", "a", "b", "c", "d", "reserve"]);
-    let tested = vec![("is_test", Content::Text("true".into()))];
-    builder.apply("norm", "batch_norm", 3, &inputs, &outputs, tested).unwrap();
-    builder.output("y");
-    let mut source = graph::Model::new(Standard::Paddle);
-    source.graph = builder.finish().unwrap();
-    let converted = convert(&Model::from_source(source), Standard::Onnx).unwrap();
+    let text = "x: float32[1, 2, 3]; mean = float32[2](1, 2); variance = float32[2](1, 2);
+        scale = float32[2](1, 2); bias = float32[2](1, 2);
+        y, a, b, c, d, reserve = batch_norm@3(x, mean, variance, scale, bias, is_test=true); return y";
+    let model = Sketch(Builder::new("one"), Standard::Paddle).text(text).unwritten(0);
+    let converted = convert(&model, Standard::Onnx).unwrap();
     let operators: Vec<_> = converted.model.graph().nodes().iter().map(|node| &*node.operator.name).collect();
     assert_eq!(operators, ["BatchNormalization"]);
     let why: Vec<_> = converted.report.notes.iter().map(|note| &*note.why).collect();
@@ -219,22 +211,9 @@ fn notes_of_two_steps_name_the_nodes_of_the_source() {
 
 /// A sum with a default that may be overridden, next to one that nothing reads.
 fn with_defaults() -> Model {
-    let mut builder = Builder::new("defaults");
-    let four = Type::tensor(DType::F32, &gradus::Shape::vector(4));
-    for name in ["x", "w", "unread"] {
-        let id = builder.define(name, Origin::Input).unwrap();
-        builder.info(id).declared = Some(four.clone());
-    }
-    for name in ["w", "unread"] {
-        builder.constant(name, Tensor::vector(&[1f32; 4]).into()).unwrap();
-    }
-    builder.apply("add", "Add", 14, &["x", "w"], &["y"], vec![]).unwrap();
-    builder.output("y");
-    let mut source = graph::Model::new(Standard::Onnx);
-    source.format_version = 8;
-    source.opsets = vec![("".into(), 14)];
-    source.graph = builder.finish().unwrap();
-    Model::from_source(source)
+    let text = "x: float32[4]; w: float32[4]; unread: float32[4]; w = float32[4](1); unread = float32[4](1);
+                y = Add@14(x, w); return y";
+    Sketch::of(text).unwritten(14)
 }
 
 #[test]

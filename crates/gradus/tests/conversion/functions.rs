@@ -2,71 +2,18 @@
 //! sets: the same results.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use gradus::conversion::ConvertOptions;
-use gradus::graph::{
-    self, Attribute, Builder, Content, DeclaredDim, Function, Graph, Node, OperatorId, Origin, Standard, Type,
-};
-use gradus::{DType, Kind, Limits, Model, Shape, Tensor};
+use gradus::graph::{Content, Function, OperatorId, Standard};
+use gradus::{Kind, Limits, Model, Shape, Tensor};
 
-/// A node: the operator, which of the domain `f` calls a function, its version, inputs, outputs and
-/// attributes.
-type Step<'a> = (&'a str, i64, &'a [&'a str], &'a [&'a str], Vec<(&'a str, Content)>);
-
-/// Adds nodes; `f.square` is an operator of the domain `f`.
-fn push(builder: &mut Builder, steps: Vec<Step<'_>>) {
-    for (operator, version, inputs, outputs, attributes) in steps {
-        let (domain, name) = operator.split_once('.').unwrap_or(("", operator));
-        let (name, overload) = name.split_once(':').unwrap_or((name, ""));
-        let attribute = |(name, content): (&str, Content)| Attribute { name: name.into(), content };
-        let node = Node {
-            name: "".into(),
-            operator: OperatorId { domain: domain.into(), name: name.into(), overload: overload.into() },
-            version: Some(version),
-            inputs: inputs.iter().map(|key| (!key.is_empty()).then(|| builder.reference(key))).collect(),
-            outputs: <_>::default(),
-            attributes: attributes.into_iter().map(attribute).collect(),
-            position: None,
-        };
-        builder.push(node, outputs).unwrap();
-    }
-}
-
-fn body(mut builder: Builder, inputs: &[&str], steps: Vec<Step<'_>>, outputs: &[&str]) -> Graph {
-    for input in inputs {
-        builder.define(input, Origin::Input).unwrap();
-    }
-    push(&mut builder, steps);
-    for output in outputs {
-        builder.output(output);
-    }
-    builder.finish().unwrap()
-}
-
-fn function(name: &str, attributes: &[(&str, Option<Content>)], body: Graph) -> Function {
-    let (name, overload) = name.split_once(':').unwrap_or((name, ""));
-    let named = |(name, default): &(&str, Option<Content>)| {
-        let default = default.clone().map(|content| Attribute { name: (*name).into(), content });
-        ((*name).into(), default)
-    };
-    Function {
-        id: OperatorId { domain: "f".into(), name: name.into(), overload: overload.into() },
-        attributes: attributes.iter().map(named).collect(),
-        body,
-    }
-}
+use crate::common::sketch::{Sketch, function};
 
 /// A model of float32 inputs of three rows and any number of columns.
-fn model(functions: Vec<Function>, inputs: &[&str], steps: Vec<Step<'_>>, outputs: &[&str]) -> Model {
-    let mut main = Builder::new("main");
-    for input in inputs {
-        let id = main.define(input, Origin::Input).unwrap();
-        let dims = vec![DeclaredDim::Known(3), DeclaredDim::Symbol("n".into())];
-        main.info(id).declared = Some(Type::Tensor(Some(DType::F32), Some(dims)));
-    }
-    let mut source = graph::Model::new(Standard::Onnx);
-    (source.graph, source.functions) = (body(main, &[], steps, outputs), functions);
+fn model(functions: Vec<Function>, inputs: &[&str], text: &str) -> Model {
+    let declare = |sketch: Sketch, input: &&str| sketch.text(&format!("{input}: float32[3, n]"));
+    let mut source = inputs.iter().fold(Sketch::new(), declare).text(text).source(20);
+    source.functions = functions;
     Model::from_source(source)
 }
 
@@ -93,7 +40,7 @@ fn same_everywhere(model: &Model) {
 }
 
 fn negated() -> Function {
-    function("g", &[], body(Builder::new("g"), &["x"], vec![("Neg", 13, &["x"], &["y"], vec![])], &["y"]))
+    function("g", &[], "x: ?; y = Neg@13(x); return y")
 }
 
 #[test]
@@ -112,140 +59,76 @@ fn the_example_with_a_function_is_converted() {
 #[test]
 fn calls_within_calls_keep_their_values_apart() {
     // g negates; f(x) = g(g(x) + x). Both have values of the names of the main graph.
-    let f = vec![
-        ("f.g", 1, &["x"][..], &["y"][..], vec![]),
-        ("Add", 14, &["y", "x"], &["z"], vec![]),
-        ("f.g", 1, &["z"], &["w"], vec![]),
-    ];
-    let f = function("f", &[], body(Builder::new("f"), &["x"], f, &["w"]));
-    let main = vec![
-        ("f.f", 1, &["x"][..], &["z"][..], vec![]),
-        ("Mul", 14, &["z", "y"], &["w"], vec![]),
-        ("f.f", 1, &["w"], &["v"], vec![]),
-        ("f.g", 1, &["v"], &["f/y"], vec![]),
-    ];
-    same_everywhere(&model(vec![f, negated()], &["x", "y"], main, &["z", "v", "f/y"]));
+    let f = function("f", &[], "x: ?; y = f.g@1(x); z = Add@14(y, x); w = f.g@1(z); return w");
+    let main = "z = f.f@1(x); w = Mul@14(z, y); v = f.f@1(w); f/y = f.g@1(v); return z, v, f/y";
+    same_everywhere(&model(vec![f, negated()], &["x", "y"], main));
 }
 
 #[test]
 fn a_body_of_another_operator_set_means_what_its_set_says() {
     // ReduceSum-8 has its axes as an attribute, Clip-6 its bounds.
-    let f = vec![
-        ("ReduceSum", 8, &["x"][..], &["s"][..], vec![("axes", Content::Ints([0].into()))]),
-        ("Clip", 8, &["s"], &["y"], vec![("min", Content::Float(0.5)), ("max", Content::Float(4.0))]),
-    ];
-    let f = function("f", &[], body(Builder::new("f"), &["x"], f, &["y"]));
-    let main = vec![
-        ("Abs", 13, &["x"][..], &["a"][..], vec![]),
-        ("f.f", 1, &["a"], &["y"], vec![]),
-        ("Relu", 14, &["y"], &["z"], vec![]),
-    ];
-    same_everywhere(&model(vec![f], &["x"], main, &["z"]));
+    let f = "x: ?; s = ReduceSum@8(x, axes=[0]); y = Clip@8(s, min=0.5, max=4.0); return y";
+    let main = "a = Abs@13(x); y = f.f@1(a); z = Relu@14(y); return z";
+    same_everywhere(&model(vec![function("f", &[], f)], &["x"], main));
 }
 
 #[test]
 fn attributes_of_a_call_or_their_defaults_are_those_of_the_body() {
     // f(x, axis = 0, keepdims) reduces; h hands its own attribute on, and leaves the other.
-    let reduce = |name: &str, function_name: &str| {
-        let parameter = |name: &str| Content::Parameter(name.into());
-        let attributes = vec![("axis", parameter("axis")), ("keepdims", parameter("keepdims"))];
-        let steps = vec![(name, 13, &["x"][..], &["y"][..], attributes)];
-        let attributes = [("axis", Some(Content::Int(0))), ("keepdims", None)];
-        function(function_name, &attributes, body(Builder::new("f"), &["x"], steps, &["y"]))
+    let reduce = |operator: &str, name: &str| {
+        let body = format!("x: ?; y = {operator}@13(x, axis=$axis, keepdims=$keepdims); return y");
+        function(name, &[("axis", Some(Content::Int(0))), ("keepdims", None)], &body)
     };
-    let handed = vec![("keepdims", Content::Parameter("keep".into()))];
-    let h = vec![("f.f", 1, &["x"][..], &["y"][..], handed)];
-    let h = function("h", &[("keep", None)], body(Builder::new("h"), &["x"], h, &["y"]));
-    let main = vec![
-        ("f.f", 1, &["x"][..], &["a"][..], vec![]),
-        ("f.f", 1, &["x"], &["b"], vec![("axis", Content::Int(1)), ("keepdims", Content::Int(0))]),
-        ("f.h", 1, &["x"], &["c"], vec![("keep", Content::Int(0))]),
-        ("f.f:least", 1, &["x"], &["d"], vec![]),
-    ];
+    let h = function("h", &[("keep", None)], "x: ?; y = f.f@1(x, keepdims=$keep); return y");
+    let main = "a = f.f@1(x); b = f.f@1(x, axis=1, keepdims=0); c = f.h@1(x, keep=0);
+                d = f.f:least@1(x); return a, b, c, d";
     let functions = vec![reduce("ArgMax", "f"), h, reduce("ArgMin", "f:least")];
-    same_everywhere(&model(functions, &["x"], main, &["a", "b", "c", "d"]));
+    same_everywhere(&model(functions, &["x"], main));
 }
 
 #[test]
 fn outputs_may_be_inputs_and_inputs_may_be_missing() {
     // f(x, low) gives x twice, x clipped, and clipped again under another name of the call.
-    let f = vec![("Clip", 13, &["x", "low"][..], &["y"][..], vec![])];
-    let f = function("f", &[], body(Builder::new("f"), &["x", "low"], f, &["x", "y", "x", "y"]));
-    let zero = ("value", Content::Tensor(Tensor::scalar(0f32).into()));
-    let main = vec![
-        ("Constant", 13, &[][..], &["zero"][..], vec![zero]),
-        ("f.f", 1, &["x", "zero"], &["a", "b", "c", "d"], vec![]),
-        ("f.f", 1, &["x"], &["", "e", "g"], vec![]),
-    ];
-    same_everywhere(&model(vec![f], &["x"], main, &["a", "b", "c", "d", "e", "g"]));
+    let f = function("f", &[], "x: ?; low: ?; y = Clip@13(x, low); return x, y, x, y");
+    let main = "zero = 0.0; a, b, c, d = f.f@1(x, zero); , e, g = f.f@1(x); return a, b, c, d, e, g";
+    same_everywhere(&model(vec![f], &["x"], main));
 }
 
-/// An If whose branches read the value `z` from outside, and name their own value `y`.
-fn branches(condition: &'static str) -> Step<'static> {
-    let branch = |operator: &str| {
-        let steps = vec![(operator, 13, &["z"][..], &["y"][..], vec![])];
-        Content::Graph(Arc::new(body(Builder::nested("branch"), &[], steps, &["y"])))
-    };
-    let then = vec![("f.g", 1, &["z"][..], &["y"][..], vec![])];
-    let then = Content::Graph(Arc::new(body(Builder::nested("then"), &[], then, &["y"])));
-    let attributes = vec![("then_branch", then), ("else_branch", branch("Abs"))];
-    ("If", 16, if condition == "up" { &["up"] } else { &["down"] }, &["chosen"], attributes)
-}
+/// The branches of an If that read the value `z` from outside, and name their own value `y`.
+const BRANCHES: &str = "then_branch={y = f.g@1(z); return y}, else_branch={y = Abs@13(z); return y}";
 
 #[test]
 fn graphs_within_bodies_read_the_values_of_their_call() {
-    let truth = |value: bool| {
-        let tensor = Tensor::scalar(gradus::element::Bool::from(value));
-        vec![("value", Content::Tensor(tensor.into()))]
-    };
-    let f = vec![
-        ("Add", 14, &["y", "y"][..], &["z"][..], vec![]),
-        branches("up"),
-        ("Sub", 14, &["chosen", "y"], &["w"], vec![]),
-    ];
-    let f = function("f", &[], body(Builder::new("f"), &["y", "up"], f, &["w"]));
-    let main = vec![
-        ("Constant", 13, &[][..], &["true"][..], truth(true)),
-        ("Constant", 13, &[], &["down"], truth(false)),
-        ("f.f", 1, &["x", "true"], &["a"], vec![]),
-        ("f.f", 1, &["a", "down"], &["z"], vec![]),
-        branches("down"),
-    ];
-    same_everywhere(&model(vec![f, negated()], &["x"], main, &["a", "z", "chosen"]));
+    let f = format!(
+        "y: ?; up: ?; z = Add@14(y, y); chosen = If@16(up, {BRANCHES}); w = Sub@14(chosen, y); return w"
+    );
+    let main = format!(
+        "true = true; down = false; a = f.f@1(x, true); z = f.f@1(a, down);
+         chosen = If@16(down, {BRANCHES}); return a, z, chosen"
+    );
+    same_everywhere(&model(vec![function("f", &[], &f), negated()], &["x"], &main));
 }
 
-/// An If whose outputs are its own value, a value of the graph around, and a constant.
-fn choice<'a>(condition: &'a [&'a str], outputs: &'a [&'a str], inner: Option<Step<'_>>) -> Step<'a> {
-    let branch = |operator: &'static str, inner: Option<Step<'_>>| {
-        let constant = ("value", Content::Tensor(Tensor::scalar(3f32).into()));
-        let mut steps = vec![
-            ("Constant", 13, &[][..], &["c"][..], vec![constant]),
-            (operator, 13, &["x"], &["y"], vec![]),
-        ];
-        let own = if let Some(inner) = &inner { inner.3[0].to_owned() } else { "y".to_owned() };
-        steps.extend(inner);
-        Content::Graph(Arc::new(body(Builder::nested("branch"), &[], steps, &[&own, "x", "c"])))
+/// The branches of an If whose outputs are its own value, a value of the graph around, and a
+/// constant; with nodes that compute its own value another way.
+fn choice(inner: Option<&str>) -> String {
+    let branch = |operator: &str| {
+        let (inner, own) = inner.map_or((String::new(), "y"), |inner| (format!("{inner};"), "inner"));
+        format!("{{c = 3.0; y = {operator}@13(x); {inner} return {own}, x, c}}")
     };
-    let attributes =
-        vec![("then_branch", branch("Neg", inner.clone())), ("else_branch", branch("Abs", inner))];
-    ("If", 16, condition, outputs, attributes)
+    format!("then_branch={}, else_branch={}", branch("Neg"), branch("Abs"))
 }
 
 #[test]
 fn the_branch_that_always_runs_takes_the_place_of_its_node() {
-    let truth = |value: bool| {
-        let tensor = Tensor::scalar(gradus::element::Bool::from(value));
-        vec![("value", Content::Tensor(tensor.into()))]
-    };
-    let within = choice(&["no"], &["inner", "", ""], None);
-    let main = vec![
-        ("Constant", 13, &[][..], &["yes"][..], truth(true)),
-        ("Constant", 13, &[], &["no"], truth(false)),
-        choice(&["yes"], &["a", "b", "c"], Some(within)),
-        choice(&["no"], &["d", "e", ""], None),
-        ("Add", 14, &["a", "d"], &["sum"], vec![]),
-    ];
-    let model = model(vec![], &["x"], main, &["sum", "b", "c", "e"]);
+    let within = format!("inner, ,  = If@16(no, {})", choice(None));
+    let main = format!(
+        "yes = true; no = false; a, b, c = If@16(yes, {}); d, e,  = If@16(no, {}); sum = Add@14(a, d);
+         return sum, b, c, e",
+        choice(Some(&within)),
+        choice(None)
+    );
+    let model = model(vec![], &["x"], &main);
     same_everywhere(&model);
     let converted = model.convert(Standard::OpenVino, &ConvertOptions::default()).unwrap().model;
     let operators: Vec<_> = converted.graph().nodes().iter().map(|node| &*node.operator.name).collect();
@@ -257,21 +140,15 @@ fn the_branch_that_always_runs_takes_the_place_of_its_node() {
 fn bodies_that_take_too_much_are_refused() {
     // Each function calls the one before twice; the first calls itself.
     let doubled = |name: &str, before: &str| {
-        let before = format!("f.{before}");
-        let steps = vec![
-            (before.as_str(), 1, &["x"][..], &["y"][..], vec![]),
-            (before.as_str(), 1, &["y"], &["z"], vec![]),
-        ];
-        function(name, &[], body(Builder::new(name), &["x"], steps, &["z"]))
+        function(name, &[], &format!("x: ?; y = f.{before}@1(x); z = f.{before}@1(y); return z"))
     };
     let names: Vec<_> = (0..30).map(|level| format!("f{level}")).collect();
     let mut functions: Vec<_> = names.windows(2).map(|pair| doubled(&pair[1], &pair[0])).collect();
-    let call = || vec![("f.f29", 1, &["x"][..], &["y"][..], vec![])];
     functions.push(Function { id: OperatorId { name: "f0".into(), ..negated().id }, ..negated() });
     let refused = |functions: &[Function]| {
         let mut limits = Limits::DEFAULT;
         limits.max_bytes = 64 << 20;
-        let model = model(functions.to_vec(), &["x"], call(), &["y"]).with_limits(limits);
+        let model = model(functions.to_vec(), &["x"], "y = f.f29@1(x); return y").with_limits(limits);
         model.convert(Standard::OpenVino, &ConvertOptions::default()).unwrap_err()
     };
     assert_eq!(refused(&functions).kind(), Kind::Limit);
@@ -286,13 +163,11 @@ fn bodies_that_take_too_much_are_refused() {
 
 #[test]
 fn one_model_does_not_hold_two_versions_of_another_domain() {
-    let wave = |version| vec![("own.Wave", version, &["x"][..], &["y"][..], vec![])];
-    let f = function("f", &[], body(Builder::new("f"), &["x"], wave(1), &["y"]));
-    let mut main = wave(2);
-    main.push(("f.f", 1, &["y"], &["z"], vec![]));
+    let f = function("f", &[], "x: ?; y = own.Wave@1(x); return y");
+    let main = "y = own.Wave@2(x); z = f.f@1(y); return z";
     let mut options = ConvertOptions::default();
     options.opset = Some(13);
-    let error = model(vec![f], &["x"], main, &["z"]).convert(Standard::Onnx, &options).unwrap_err();
+    let error = model(vec![f], &["x"], main).convert(Standard::Onnx, &options).unwrap_err();
     assert_eq!(
         (error.kind(), error.message()),
         (

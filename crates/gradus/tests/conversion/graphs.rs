@@ -10,11 +10,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use gradus::conversion::{ConvertOptions, Exactness, Obstacles};
-use gradus::graph::{self, Builder, Content, DeclaredDim, Origin, Port, Ports, Slices, Standard, Type};
-use gradus::{DType, Kind, Model, Outputs, Tensor, Value};
+use gradus::graph::{Content, Port, Ports, Slices, Standard};
+use gradus::{Kind, Model, Outputs, Tensor, Value};
 
 use crate::common::converted::{compare, convert, floats, kept, openvino, run};
 use crate::common::random::graph;
+use crate::common::sketch::Sketch;
 use crate::common::tensors::{counted, tensor};
 
 #[test]
@@ -374,24 +375,12 @@ fn iterated(
     joined: Slices,
     constant: bool,
 ) -> (Model, HashMap<String, Value>) {
-    let mut body = Builder::new("body");
-    let declared = |sizes: &[usize]| {
-        Some(Type::Tensor(Some(DType::I64), Some(sizes.iter().map(|&len| DeclaredDim::Known(len)).collect())))
-    };
-    for (name, sizes) in
-        [("part", vec![2, usize::try_from(slices.part_size).unwrap()]), ("sum", vec![2, 1]), ("by", vec![])]
-    {
-        let id = body.define(name, Origin::Input).unwrap();
-        body.info(id).declared = declared(&sizes);
-    }
-    body.constant("axis", Tensor::vector(&[1i64]).into()).unwrap();
-    let text = |name: &'static str, text: &str| (name, Content::Text(text.into()));
-    body.apply("", "ReduceSum", 1, &["part", "axis"], &["more"], vec![text("keep_dims", "true")]).unwrap();
-    body.apply("", "Add", 1, &["sum", "more"], &["next"], vec![]).unwrap();
-    body.apply("", "Multiply", 1, &["part", "by"], &["scaled"], vec![]).unwrap();
-    for output in ["next", "scaled"] {
-        body.output(output);
-    }
+    let body = format!(
+        "part: int64[2, {}]; sum: int64[2, 1]; by: int64[]; axis = [1];
+         more = ReduceSum(part, axis, keep_dims=true); next = Add(sum, more); scaled = Multiply(part, by);
+         return next, scaled",
+        slices.part_size
+    );
     let mut ports = Ports::default();
     let lead = if operator == "Loop" { 2 } else { 0 };
     ports.inputs.push(Port { outer: lead, inner: 0, slices: Some(slices) });
@@ -400,34 +389,23 @@ fn iterated(
     ports.back_edges.push((0, 1));
     ports.outputs.push(Port { outer: 0, inner: 0, slices: None });
     ports.outputs.push(Port { outer: 1, inner: 1, slices: Some(joined) });
-    let mut builder = Builder::new("loops");
-    let mut given = HashMap::new();
-    for (name, value) in
-        [("x", counted(&[2, 6])), ("first", tensor(&[2, 1], &[100i64, 200])), ("by", Tensor::scalar(3i64))]
-    {
-        if constant && name == "x" {
-            builder.constant(name, value.into()).unwrap();
-            continue;
-        }
-        let id = builder.define(name, Origin::Input).unwrap();
-        let sizes = value.shape().dims().iter().map(|_| DeclaredDim::Unknown).collect();
-        builder.info(id).declared = Some(Type::Tensor(Some(DType::I64), Some(sizes)));
-        given.insert(name.to_owned(), value.into());
+    let mut sketch = Sketch::openvino("runs = -1; goes = true; first: int64[?, ?]; by: int64[]");
+    let x = counted(&[2, 6]);
+    let mut given = HashMap::from([
+        ("first".to_owned(), tensor(&[2, 1], &[100i64, 200]).into()),
+        ("by".to_owned(), Tensor::scalar(3i64).into()),
+    ]);
+    if constant {
+        sketch = sketch.constant("x", x);
+    } else {
+        sketch = sketch.text("x: int64[?, ?]");
+        given.insert("x".to_owned(), x.into());
     }
-    builder.constant("runs", Tensor::scalar(-1i64).into()).unwrap();
-    builder.constant("goes", Tensor::scalar(gradus::element::Bool::from(true)).into()).unwrap();
-    let attributes = vec![
-        ("port_map", Content::Ports(Arc::new(ports))),
-        ("body", Content::Graph(Arc::new(body.finish().unwrap()))),
-    ];
-    let inputs = if lead == 0 { vec!["x", "first", "by"] } else { vec!["runs", "goes", "x", "first", "by"] };
-    builder.apply("loop", operator, 5, &inputs, &["total", "all"], attributes).unwrap();
-    builder.output("total");
-    builder.output("all");
-    let mut model = graph::Model::new(Standard::OpenVino);
-    model.format_version = 11;
-    model.graph = builder.finish().unwrap();
-    (Model::from_source(model), given)
+    let attributes =
+        vec![("port_map", Content::Ports(Arc::new(ports))), ("body", Sketch::openvino(&body).graph())];
+    let inputs = &["runs", "goes", "x", "first", "by"][2 - lead..];
+    let sketch = sketch.with(&format!("{operator}@5"), inputs, &["total", "all"], attributes);
+    (sketch.text("return total, all").unwritten(0), given)
 }
 
 #[test]
@@ -478,34 +456,11 @@ fn what_cannot_be_said_is_refused_with_its_node() {
 
 #[test]
 fn all_nodes_that_have_no_equivalent_are_listed() {
-    let mut body = Builder::nested("body");
-    for name in ["i", "go", "v"] {
-        body.define(name, Origin::Input).unwrap();
-    }
-    body.apply("made", "StringNormalizer", 20, &["v"], &["s"], Vec::new()).unwrap();
-    body.apply("taken", "StringConcat", 20, &["s", "s"], &["w"], Vec::new()).unwrap();
-    for name in ["go", "w"] {
-        body.output(name);
-    }
-    let mut builder = Builder::new("main");
-    for (name, dtype) in [("count", DType::I64), ("go", DType::Bool), ("x", DType::String), ("f", DType::F32)]
-    {
-        let id = builder.define(name, Origin::Input).unwrap();
-        let sizes = if ["x", "f"].contains(&name) { vec![DeclaredDim::Known(4)] } else { Vec::new() };
-        builder.info(id).declared = Some(Type::Tensor(Some(dtype), Some(sizes)));
-    }
-    let loop_body = vec![("body", Content::Graph(body.finish().unwrap().into()))];
-    builder.apply("loop", "Loop", 20, &["count", "go", "x"], &["y"], loop_body).unwrap();
-    builder.apply("parts", "StringNormalizer", 20, &["y"], &["p"], Vec::new()).unwrap();
-    builder.apply("sum", "Abs", 20, &["f"], &["a"], Vec::new()).unwrap();
-    builder.apply("z", "StringConcat", 20, &["p", "p"], &["z"], Vec::new()).unwrap();
-    builder.output("a");
-    builder.output("z");
-    let mut model = graph::Model::new(Standard::Onnx);
-    model.opsets = vec![("".into(), 20)];
-    model.graph = builder.finish().unwrap();
-    let error =
-        Model::from_source(model).convert(Standard::OpenVino, &ConvertOptions::default()).unwrap_err();
+    let text = "count: int64[]; go: bool[]; x: string[4]; f: float32[4];
+        y = Loop(count, go, x, body={i: ?; go: ?; v: ?; s = StringNormalizer(v); w = StringConcat(s, s);
+                 return go, w});
+        p = StringNormalizer(y); a = Abs(f); z = StringConcat(p, p); return a, z";
+    let error = convert(&Sketch::of(text).unwritten(20), Standard::OpenVino).unwrap_err();
     assert_eq!(
         error.to_string(),
         "cannot convert 4 of 6 nodes to openvino: 2 onnx StringNormalizer-10, 2 onnx StringConcat-20"
@@ -516,10 +471,10 @@ fn all_nodes_that_have_no_equivalent_are_listed() {
     assert_eq!(
         places,
         [
-            "node \"loop\" / node \"made\" (onnx StringNormalizer-10)",
-            "node \"loop\" / node \"taken\" (onnx StringConcat-20)",
-            "node \"parts\" (onnx StringNormalizer-10)",
-            "node \"z\" (onnx StringConcat-20)",
+            "node \"make y\" / node \"make s\" (onnx StringNormalizer-10)",
+            "node \"make y\" / node \"make w\" (onnx StringConcat-20)",
+            "node \"make p\" (onnx StringNormalizer-10)",
+            "node \"make z\" (onnx StringConcat-20)",
         ]
     );
     assert_eq!(obstacles.groups().iter().map(|(count, _)| *count).collect::<Vec<_>>(), [2, 2]);
@@ -528,17 +483,7 @@ fn all_nodes_that_have_no_equivalent_are_listed() {
 /// Nodes that are lowered to ONNX first, and others, which only the target lacks.
 #[test]
 fn obstacles_of_both_steps_are_listed() {
-    let mut builder = Builder::new("main");
-    let id = builder.define("x", Origin::Input).unwrap();
-    let sizes = vec![DeclaredDim::Known(40), DeclaredDim::Known(40)];
-    builder.info(id).declared = Some(Type::Tensor(Some(DType::F32), Some(sizes)));
-    let slope = vec![("alpha", Content::Float(-1.0))];
-    builder.apply("celu", "Celu", 12, &["x"], &["y"], slope).unwrap();
-    builder.apply("det", "Det", 11, &["y"], &["z"], Vec::new()).unwrap();
-    builder.output("z");
-    let mut model = graph::Model::new(Standard::Onnx);
-    model.opsets = vec![("".into(), 17)];
-    model.graph = builder.finish().unwrap();
-    let error = convert(&Model::from_source(model), Standard::OpenVino).unwrap_err();
+    let model = Sketch::of("x: float32[40, 40]; y = Celu@12(x, alpha=-1.0); z = Det@11(y); return z");
+    let error = convert(&model.unwritten(17), Standard::OpenVino).unwrap_err();
     assert_eq!(error.to_string(), "cannot convert 2 of 2 nodes to openvino: 1 onnx Celu-12, 1 onnx Det-11");
 }

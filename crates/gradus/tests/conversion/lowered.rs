@@ -3,12 +3,13 @@
 
 use gradus::conversion::{ConvertOptions, Exactness};
 use gradus::convert::{Rules, nearest_f64};
-use gradus::graph::{self, Builder, Content, DeclaredDim, Origin, Standard, Type};
+use gradus::graph::{Content, Standard};
 use gradus::infer::InferOptions;
-use gradus::{DType, Model, Number, Shape, Tensor};
+use gradus::{DType, Number, Shape, Tensor};
 
 use crate::common::compare::difference;
 use crate::common::one::One;
+use crate::common::sketch::Sketch;
 
 fn openvino(operator: &str, version: i64) -> One<'_> {
     One::of(Standard::OpenVino, operator, version)
@@ -350,23 +351,10 @@ fn modes_of_pillow_scale_by_sizes() {
 /// ONNX Runtime 1.31 loads no range of int32 whose end it computes from a shape that it knows.
 #[test]
 fn known_ends_of_ranges_become_constants() {
-    let mut builder = Builder::new("range");
-    let x = builder.define("x", Origin::Input).unwrap();
-    let sizes = vec![DeclaredDim::Known(21), DeclaredDim::Known(4)];
-    builder.info(x).declared = Some(Type::Tensor(Some(DType::F32), Some(sizes)));
-    let scalars = [("zero", 0i32), ("one", 1)];
-    for (name, value) in scalars {
-        builder.constant(name, Tensor::scalar(value).into()).unwrap();
-    }
-    let to = || vec![("output_type", Content::Text("i32".into()))];
-    builder.apply("shape", "ShapeOf", 3, &["x"], &["s"], to()).unwrap();
-    builder.apply("size", "Gather", 8, &["s", "one", "zero"], &["n"], vec![]).unwrap();
-    builder.apply("range", "Range", 4, &["zero", "n", "one"], &["y"], to()).unwrap();
-    builder.output("y");
-    let mut model = graph::Model::new(Standard::OpenVino);
-    model.format_version = 11;
-    model.graph = builder.finish().unwrap();
-    let converted = Model::from_source(model).convert(Standard::Onnx, &ConvertOptions::default()).unwrap();
+    let text = "x: float32[21, 4]; zero = int32[](0); one = int32[](1); s = ShapeOf@3(x, output_type=i32);
+        n = Gather@8(s, one, zero); y = Range@4(zero, n, one, output_type=i32); return y";
+    let model = Sketch::openvino(text).unwritten(0);
+    let converted = model.convert(Standard::Onnx, &ConvertOptions::default()).unwrap();
     let graph = converted.model.graph();
     let range = graph.nodes().iter().find(|node| &*node.operator.name == "Range").unwrap();
     let end = range.inputs[1].unwrap();

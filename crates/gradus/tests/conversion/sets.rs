@@ -4,7 +4,7 @@ use gradus::conversion::{ConvertOptions, Converted};
 use gradus::dim::Dim;
 use gradus::element::Bool;
 use gradus::graph::{
-    self, Builder, Content, Origin,
+    Content,
     Standard::{Onnx, OpenVino},
 };
 use gradus::infer::InferOptions;
@@ -82,33 +82,10 @@ fn bodies_keep_the_sizes_that_they_declare() {
 /// Operators of other domains, known or not, stay in another operator set of ONNX.
 #[test]
 fn nodes_of_other_domains_stay_as_they_are() {
-    let mut builder = Builder::new("main");
-    let x = builder.define("x", Origin::Input).unwrap();
-    builder.info(x).declared = Some(tensor_type(DType::F32, &["2"]));
-    builder.apply("abs", "Abs", 11, &["x"], &["a"], Vec::new()).unwrap();
-    for (domain, name, version, from, to) in
-        [("ai.onnx.ml", "Binarizer", 1, "a", "b"), ("my.own", "Wave", 7, "b", "y")]
-    {
-        let operator = graph::OperatorId { domain: domain.into(), name: name.into(), overload: "".into() };
-        let inputs = std::iter::once(Some(builder.reference(from))).collect();
-        let node = graph::Node {
-            name: to.into(),
-            operator,
-            version: Some(version),
-            inputs,
-            outputs: <_>::default(),
-            attributes: vec![graph::Attribute { name: "threshold".into(), content: Content::Float(0.5) }],
-            position: None,
-        };
-        builder.push(node, &[to]).unwrap();
-    }
-    for name in ["b", "y"] {
-        let id = builder.output(name);
-        builder.info(id).declared = Some(tensor_type(DType::F32, &["2"]));
-    }
-    let mut source = graph::Model::new(Onnx);
-    source.opsets = vec![("".into(), 11), ("ai.onnx.ml".into(), 1), ("my.own".into(), 7)];
-    source.graph = builder.finish().unwrap();
+    let text = "x: float32[2]; a = Abs@11(x); b = ai.onnx.ml.Binarizer@1(a, threshold=0.5);
+        y = my.own.Wave@7(b, threshold=0.5); return b: float32[2]; return y: float32[2]";
+    let mut source = Sketch::of(text).source(11);
+    source.opsets.extend([("ai.onnx.ml".into(), 1), ("my.own".into(), 7)]);
     let converted = in_set(&Model::from_source(source), 17).unwrap().model;
     let again = Model::from_bytes(&converted.to_onnx().unwrap()).unwrap();
     let opsets: Vec<_> = again.source().opsets.iter().map(|(domain, set)| (&**domain, *set)).collect();
@@ -126,7 +103,7 @@ fn nodes_of_other_domains_stay_as_they_are() {
 fn convolutions_of_inputs_of_unknown_rank_have_that_of_their_weights() {
     let model = Sketch::of("x: float32[1, 2, n]; no batch: bool[]; zero = [0]")
         .constant("w", Tensor::from_vec(Shape::new([4, 2, 1]).unwrap(), vec![0.5f32; 8]).unwrap())
-        .constant("b", Tensor::vector(&[1f32, 2.0, 3.0, 4.0]))
+        .text("b = float32[4](1, 2, 3, 4)")
         .with(
             "If",
             &["no batch"],

@@ -4,8 +4,10 @@ use std::collections::HashMap;
 
 use gradus::check::CheckOptions;
 use gradus::conversion::ConvertOptions;
-use gradus::graph::{self, Builder, Content, DeclaredDim, Origin, Standard, Type};
-use gradus::{DType, Kind, Model, Shape, Tensor, Value};
+use gradus::graph::{self, Standard};
+use gradus::{Kind, Model, Shape, Tensor, Value};
+
+use crate::common::sketch::Sketch;
 
 /// The options that make variables.
 fn variables(stateful: bool, states: &[(&str, &str)]) -> ConvertOptions {
@@ -15,36 +17,12 @@ fn variables(stateful: bool, states: &[(&str, &str)]) -> ConvertOptions {
     options
 }
 
-fn float(builder: &mut Builder, name: &str, sizes: &[&str]) {
-    let id = builder.define(name, Origin::Input).unwrap();
-    let size =
-        |text: &&str| text.parse().map_or_else(|_| DeclaredDim::Symbol((*text).into()), DeclaredDim::Known);
-    builder.info(id).declared = Some(Type::Tensor(Some(DType::F32), Some(sizes.iter().map(size).collect())));
-}
-
-fn open(builder: Builder, opset: i64) -> Model {
-    let mut source = graph::Model::new(Standard::Onnx);
-    (source.format_version, source.opsets) = (8, vec![("".into(), opset)]);
-    source.graph = builder.finish().unwrap();
-    Model::from_source(source)
-}
-
 /// Tokens that are appended to a cache, and a sum that is carried along.
 fn cache() -> Model {
-    let mut builder = Builder::new("cache");
-    let b = &mut builder;
-    float(b, "x", &["batch", "seq", "2"]);
-    float(b, "past_key_values.0.key", &["batch", "past", "2"]);
-    float(b, "h", &["2"]);
-    let axis = vec![("axis", Content::Int(1))];
-    b.apply("", "Concat", 13, &["past_key_values.0.key", "x"], &["present.0.key"], axis).unwrap();
-    b.constant("axes", Tensor::vector(&[0_i64, 1]).into()).unwrap();
-    let keep = vec![("keepdims", Content::Int(0))];
-    b.apply("", "ReduceSum", 13, &["present.0.key", "axes"], &["sum"], keep).unwrap();
-    b.apply("", "Add", 14, &["sum", "h"], &["y"], vec![]).unwrap();
-    b.output("y");
-    b.output("present.0.key");
-    open(builder, 17)
+    let text = "x: float32[batch, seq, 2]; past_key_values.0.key: float32[batch, past, 2]; h: float32[2];
+        present.0.key = Concat(past_key_values.0.key, x, axis=1); axes = [0, 1];
+        sum = ReduceSum(present.0.key, axes, keepdims=0); y = Add(sum, h); return y, present.0.key";
+    Sketch::of(text).unwritten(17)
 }
 
 fn operators(model: &Model) -> Vec<String> {
@@ -112,11 +90,8 @@ fn states_that_are_not_there_are_refused() {
         let error = cache().convert(to, &variables(stateful, &states)).unwrap_err();
         assert!(error.to_string().contains(message), "{error}");
     }
-    let mut builder = Builder::new("none");
-    float(&mut builder, "x", &["2"]);
-    builder.apply("", "Neg", 13, &["x"], &["y"], vec![]).unwrap();
-    builder.output("y");
-    let error = open(builder, 17).convert(Standard::OpenVino, &variables(true, &[])).unwrap_err();
+    let model = Sketch::of("x: float32[2]; y = Neg(x); return y").unwritten(17);
+    let error = model.convert(Standard::OpenVino, &variables(true, &[])).unwrap_err();
     assert_eq!(error.kind(), Kind::Usage);
     assert!(error.to_string().contains("past_key_values.*"), "{error}");
 }
@@ -124,21 +99,10 @@ fn states_that_are_not_there_are_refused() {
 /// A variable that is read twice, is assigned what it was before, and starts with an input.
 #[test]
 fn variables_of_other_names_become_inputs_and_outputs() {
-    let text = |name: &'static str, text: &str| (name, Content::Text(text.into()));
-    let mut builder = Builder::new("g");
-    let b = &mut builder;
-    float(b, "x", &["2"]);
-    let state = || vec![text("variable_id", "v"), text("variable_type", "f32"), text("variable_shape", "2")];
-    b.apply("a", "ReadValue", 6, &["x"], &["a"], state()).unwrap();
-    b.apply("b", "ReadValue", 6, &["x"], &["b"], state()).unwrap();
-    let numpy = vec![text("auto_broadcast", "numpy")];
-    b.apply("y", "Add", 1, &["a", "b"], &["y"], numpy).unwrap();
-    b.apply("w", "Assign", 6, &["a"], &["w"], vec![text("variable_id", "v")]).unwrap();
-    b.output("y");
-    b.output("w");
-    let mut source = graph::Model::new(Standard::OpenVino);
-    source.graph = builder.finish().unwrap();
-    let model = Model::from_source(source);
+    let text = "x: float32[2]; a = ReadValue@6(x, variable_id=v, variable_type=f32, variable_shape=2);
+        b = ReadValue@6(x, variable_id=v, variable_type=f32, variable_shape=2);
+        y = Add(a, b, auto_broadcast=numpy); w = Assign@6(a, variable_id=v); return y, w";
+    let model = Sketch::openvino(text).unwritten(0);
     let explicit = model.convert(Standard::Onnx, &ConvertOptions::default()).unwrap().model;
     assert_eq!(names(&explicit, explicit.graph().inputs()), ["x", "v"]);
     assert_eq!(names(&explicit, explicit.graph().outputs())[0], "y");
@@ -152,14 +116,9 @@ fn variables_of_other_names_become_inputs_and_outputs() {
 #[test]
 fn a_variable_without_a_first_value_is_zeros() {
     for (shape, dims) in [("2,3", [2, 3]), ("?,3", [0, 3]), ("2..5,3", [0, 3])] {
-        let mut builder = Builder::new("g");
-        let texts = [("variable_id", "v"), ("variable_type", "f32"), ("variable_shape", shape)];
-        let texts = texts.iter().map(|(name, text)| (*name, Content::Text((*text).into()))).collect();
-        builder.apply("a", "ReadValue", 6, &[], &["a"], texts).unwrap();
-        builder.output("a");
-        let mut source = graph::Model::new(Standard::OpenVino);
-        source.graph = builder.finish().unwrap();
-        let outputs = run(&Model::from_source(source), &[]);
+        let text =
+            format!("a = ReadValue@6(variable_id=v, variable_type=f32, variable_shape=[{shape}]); return a");
+        let outputs = run(&Sketch::openvino(&text).unwritten(0), &[]);
         assert_eq!(outputs["a"].tensor().unwrap().shape().dims(), dims, "{shape}");
     }
 }

@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 
-use gradus::graph::{Builder, DeclaredDim, Origin, Standard, Type};
+use gradus::graph::Standard;
 use gradus::{Model, Tensor, Value};
 
 use super::opsets::{in_other_set, in_set};
 use crate::common::converted::{compare, floats, kept, run};
 use crate::common::one::One;
+use crate::common::sketch::Sketch;
 
 #[test]
 fn transforms_keep_their_axis_in_other_sets() {
@@ -22,23 +23,14 @@ fn transforms_keep_their_axis_in_other_sets() {
 
 /// A Fourier transform of OpenVINO along constant axes, whose sizes are an input.
 fn transform(operator: &str, x: &Tensor, axes: &[i64], sizes: &[i64]) -> (Model, HashMap<String, Value>) {
-    let mut builder = Builder::new("transform");
-    for (name, tensor) in [("x", x), ("sizes", &Tensor::vector(sizes))] {
-        let id = builder.define(name, Origin::Input).unwrap();
-        let rank = tensor.shape().rank();
-        builder.info(id).declared =
-            Some(Type::Tensor(Some(tensor.dtype()), Some(vec![DeclaredDim::Unknown; rank])));
-    }
-    builder.constant("axes", Tensor::vector(axes).into()).unwrap();
+    let sizes = Tensor::vector(sizes);
     let version = if operator.contains("RDFT") { 9 } else { 7 };
-    builder.apply("node", operator, version, &["x", "axes", "sizes"], &["y"], vec![]).unwrap();
-    builder.output("y");
-    let mut model = gradus::graph::Model::new(Standard::OpenVino);
-    model.format_version = 11;
-    model.graph = builder.finish().unwrap();
-    let given = [("x", x.clone()), ("sizes", Tensor::vector(sizes))];
-    let given = given.map(|(name, tensor)| (name.to_owned(), tensor.into()));
-    (Model::from_source(model), HashMap::from(given))
+    let model = Sketch::openvino("sizes: int64[?]")
+        .input("x", x.dtype(), &vec![""; x.shape().rank()])
+        .ints("axes", axes)
+        .text(&format!("y = {operator}@{version}(x, axes, sizes); return y"));
+    let given = [("x", x.clone()), ("sizes", sizes)].map(|(name, tensor)| (name.to_owned(), tensor.into()));
+    (model.unwritten(0), HashMap::from(given))
 }
 
 #[test]

@@ -164,31 +164,24 @@ fn random_inputs_meet_the_conditions_of_the_model() {
     };
     let shape = gradus::Shape::new([40, 2]).unwrap();
     let branches = vec![("then_branch", squeezed(0)), ("else_branch", rates(8000, squeezed(9)))];
-    let model = Sketch::new()
-        .input("x", DType::F32, &["h", "w"])
-        .input("a", DType::F32, &["n", "k"])
-        .input("b", DType::F32, &["l", "m"])
-        .input("past", DType::F32, &["past", "4"])
-        .input("mask", DType::F32, &["total", "4"])
-        .input("ids", DType::I64, &["seq"])
-        .input("sr", DType::I64, &[])
-        .constant("table", Tensor::zeros(DType::F32, shape).unwrap())
-        .constant("rate", Tensor::scalar(16000i64))
-        .constant("row", Tensor::zeros(DType::F32, gradus::Shape::new([1, 4]).unwrap()).unwrap())
-        .ints("blocks", &[-1, 32, 7])
-        .node("Reshape", &["x", "blocks"], &["v"])
-        .node("MatMul", &["a", "b"], &["p"])
-        .with("Concat", &["past", "row"], &["all"], vec![("axis", Content::Int(0))])
-        .node("Mul", &["all", "mask"], &["q"])
-        .node("Gather", &["table", "ids"], &["e"])
-        .node("Equal", &["sr", "rate"], &["is"])
-        .with("If", &["is"], &["c"], branches)
-        .output("v", DType::F32, &["", "", ""])
-        .output("p", DType::F32, &["", ""])
-        .output("q", DType::F32, &["", ""])
-        .output("e", DType::F32, &["", ""])
-        .output("c", DType::F32, &["", "", ""])
-        .model();
+    let model = Sketch::of(
+        "x: float32[h, w]; a: float32[n, k]; b: float32[l, m]; past: float32[past, 4];
+         mask: float32[total, 4]; ids: int64[seq]; sr: int64[]",
+    )
+    .constant("table", Tensor::zeros(DType::F32, shape).unwrap())
+    .text("rate = 16000")
+    .constant("row", Tensor::zeros(DType::F32, gradus::Shape::new([1, 4]).unwrap()).unwrap())
+    .text(
+        "blocks = [-1, 32, 7]; v = Reshape(x, blocks); p = MatMul(a, b);
+         all = Concat(past, row, axis=0); q = Mul(all, mask); e = Gather(table, ids);
+         is = Equal(sr, rate)",
+    )
+    .with("If", &["is"], &["c"], branches)
+    .text(
+        "return v: float32[?, ?, ?]; return p: float32[?, ?]; return q: float32[?, ?];
+         return e: float32[?, ?]; return c: float32[?, ?, ?]",
+    )
+    .model();
     let mut options = CheckOptions::default();
     (options.runs, options.proof) = (12, Duration::ZERO);
     let check = model.check(&model, &options).unwrap();

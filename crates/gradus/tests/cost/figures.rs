@@ -3,34 +3,15 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use gradus::cost::Cost;
-use gradus::graph::{self, Builder, Content, DeclaredDim, Origin, Standard, Type};
+use gradus::graph::Content;
 use gradus::infer::{InferOptions, Reuse};
-use gradus::{DType, Dim, Limits, Model, Shape, Tensor};
+use gradus::{DType, Dim, Limits, Model};
 
-use crate::common::sketch::Sketch;
+use crate::common::sketch::{Sketch, function};
 
-/// An input of the builder; names are symbols.
-fn input(builder: &mut Builder, name: &str, dims: &[&str]) {
-    let id = builder.define(name, Origin::Input).unwrap();
-    let dim = |text: &&str| match text.parse() {
-        Ok(size) => DeclaredDim::Known(size),
-        Err(_) => DeclaredDim::Symbol((*text).into()),
-    };
-    builder.info(id).declared = Some(Type::Tensor(Some(DType::F32), Some(dims.iter().map(dim).collect())));
-}
-
-fn weight(builder: &mut Builder, name: &str, dims: &[usize]) {
-    let shape = Shape::new(dims.to_vec()).unwrap();
-    let zeros = vec![0f32; shape.len()];
-    let tensor = Tensor::vector(&zeros).reshaped(shape).unwrap();
-    builder.constant(name, tensor.into()).unwrap();
-}
-
-fn model(builder: Builder) -> Model {
-    let mut source = graph::Model::new(Standard::Onnx);
-    source.opsets = vec![("".into(), 17)];
-    source.graph = builder.finish().unwrap();
-    Model::from_source(source)
+/// The costs of a model of operator set 17.
+fn costs(text: &str) -> Cost {
+    Sketch::of(text).unwritten(17).cost(&InferOptions::default()).unwrap()
 }
 
 fn print(cost: &Cost, dim: Option<Dim>) -> String {
@@ -40,16 +21,10 @@ fn print(cost: &Cost, dim: Option<Dim>) -> String {
 /// The first layer of ResNet-50 (He et al.) has 9,408 parameters and 118,013,952 MACs an image.
 #[test]
 fn convolution_of_resnet_costs_as_published() {
-    let mut builder = Builder::new("resnet");
-    input(&mut builder, "x", &["batch", "3", "224", "224"]);
-    weight(&mut builder, "w", &[64, 3, 7, 7]);
-    let attributes =
-        vec![("strides", Content::Ints([2, 2].into())), ("pads", Content::Ints([3, 3, 3, 3].into()))];
-    builder.apply("conv1", "Conv", 17, &["x", "w"], &["h"], attributes).unwrap();
-    builder.apply("relu1", "Relu", 17, &["h"], &["y"], vec![]).unwrap();
-    builder.output("y");
-    let model = model(builder);
-    let cost = model.cost(&InferOptions::default()).unwrap();
+    let cost = costs(
+        "x: float32[batch, 3, 224, 224]; w = float32[64, 3, 7, 7](0);
+         h = Conv@17(x, w, strides=[2, 2], pads=[3, 3, 3, 3]); y = Relu@17(h); return y",
+    );
     assert_eq!(cost.total.parameters, 9408);
     assert_eq!(print(&cost, cost.total.counts.macs), "118013952*batch");
     assert_eq!(print(&cost, cost.total.counts.operations), "802816*batch");
@@ -64,48 +39,79 @@ fn convolution_of_resnet_costs_as_published() {
 /// The pool after it looks at windows of nine elements.
 #[test]
 fn pools_look_at_each_element_of_their_windows() {
-    let mut builder = Builder::new("pool");
-    input(&mut builder, "x", &["batch", "64", "112", "112"]);
-    let window = || {
-        let list = |values: &[i64]| Content::Ints(values.into());
-        vec![("kernel_shape", list(&[3, 3])), ("strides", list(&[2, 2])), ("pads", list(&[1, 1, 1, 1]))]
-    };
-    builder.apply("pool", "MaxPool", 17, &["x"], &["h"], window()).unwrap();
-    builder.apply("again", "AveragePool", 17, &["h"], &["y"], window()).unwrap();
-    builder.output("y");
-    let model = model(builder);
-    let cost = model.cost(&InferOptions::default()).unwrap();
+    let window = "kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1]";
+    let cost = costs(&format!(
+        "x: float32[batch, 64, 112, 112]; h = MaxPool@17(x, {window}); y = AveragePool@17(h, {window}); return y"
+    ));
     assert_eq!(print(&cost, cost.nodes[0].counts.operations), format!("{}*batch", 64 * 56 * 56 * 9));
     assert_eq!(print(&cost, cost.nodes[1].counts.operations), format!("{}*batch", 64 * 28 * 28 * 9));
     assert_eq!(cost.total.uncounted, 0);
 }
 
-/// The first depthwise layer of `MobileNetV2` has 32*9 weights and 3,612,672 MACs an image.
+/// The MACs and operations of the first node, by the statements before its output.
 #[test]
-fn depthwise_convolution_costs_its_own_channel() {
-    let mut builder = Builder::new("mobilenet");
-    input(&mut builder, "x", &["batch", "32", "112", "112"]);
-    weight(&mut builder, "w", &[32, 1, 3, 3]);
-    let group = ("group", Content::Int(32));
-    let attributes = vec![group, ("pads", Content::Ints([1, 1, 1, 1].into()))];
-    builder.apply("depthwise", "Conv", 17, &["x", "w"], &["y"], attributes).unwrap();
-    builder.output("y");
-    let cost = model(builder).cost(&InferOptions::default()).unwrap();
-    assert_eq!((cost.total.parameters, &*print(&cost, cost.total.counts.macs)), (288, "3612672*batch"));
+fn products_of_single_nodes_cost_as_derived_by_hand() {
+    for (text, macs, operations) in [
+        // The first depthwise layer of `MobileNetV2` has 32*9 weights and 3,612,672 MACs an image.
+        (
+            "x: float32[batch, 32, 112, 112]; w = float32[32, 1, 3, 3](0);
+             y = Conv@17(x, w, group=32, pads=[1, 1, 1, 1])",
+            "3612672*batch",
+            "0",
+        ),
+        // Four gates, each of 10 inputs and 20 states, for 20 units and each step.
+        (
+            "x: float32[seq, batch, 10]; w = float32[1, 80, 10](0); r = float32[1, 80, 20](0);
+             y = LSTM@17(x, w, r, hidden_size=20)",
+            "2400*seq*batch",
+            "0",
+        ),
+        // A transposed product sums over the other axis.
+        ("x: float32[5, n]; w = float32[5, 7](0); y = Gemm@17(x, w, transA=1)", "35*n", "0"),
+        // Each of 12 heads multiplies `seq` queries of 64 with `seq` keys, and scores with values of
+        // 32.
+        (
+            "q: float32[1, 12, seq, 64]; k: float32[1, 12, total, 64]; v: float32[1, 12, total, 32];
+             y = Attention@23(q, k, v)",
+            "1152*seq*total",
+            "60*seq*total",
+        ),
+        // Inputs of rank 3, with a past: 4 heads of 8.
+        (
+            "q: float32[1, 1, 32]; k: float32[1, 1, 32]; v: float32[1, 1, 32];
+             pk: float32[1, 4, past, 8]; pv: float32[1, 4, past, 8];
+             y, a, b = Attention@23(q, k, v, , pk, pv, q_num_heads=4, kv_num_heads=4)",
+            "64*past + 64",
+            "20*past + 20",
+        ),
+        // Einsum multiplies once for each combination of indices, and the order of three products
+        // is not fixed.
+        ("a: float32[n, 3, 5]; b: float32[7, 5]; y = Einsum@17(a, b, equation='bij,kj->bik')", "105*n", "0"),
+        ("a: float32[2, 3]; y = Einsum@17(a, a, a, equation='ij,ik,il->jkl')", "?", "?"),
+    ] {
+        let cost = costs(&format!("{text}; return y"));
+        let counts = &cost.nodes[0].counts;
+        assert_eq!(
+            [print(&cost, counts.macs), print(&cost, counts.operations)],
+            [macs, operations],
+            "{text}"
+        );
+    }
 }
 
 /// The feed-forward half of a layer of BERT-base: 768 to 3072 to 768.
 fn feed_forward() -> Model {
-    let mut builder = Builder::new("bert");
-    input(&mut builder, "x", &["batch", "seq", "768"]);
-    weight(&mut builder, "up", &[768, 3072]);
-    weight(&mut builder, "down", &[3072, 768]);
-    builder.apply("/layer.0/ffn/up", "MatMul", 17, &["x", "up"], &["h"], vec![]).unwrap();
-    builder.apply("/layer.0/ffn/relu", "Relu", 17, &["h"], &["a"], vec![]).unwrap();
-    builder.apply("/layer.0/out/down", "MatMul", 17, &["a", "down"], &["d"], vec![]).unwrap();
-    builder.apply("/layer.0/out/add", "Add", 17, &["d", "x"], &["y"], vec![]).unwrap();
-    builder.output("y");
-    model(builder)
+    let mut sketch =
+        Sketch::of("x: float32[batch, seq, 768]; up = float32[768, 3072](0); down = float32[3072, 768](0)");
+    for (name, operator, inputs, output) in [
+        ("/layer.0/ffn/up", "MatMul", &["x", "up"][..], "h"),
+        ("/layer.0/ffn/relu", "Relu", &["h"], "a"),
+        ("/layer.0/out/down", "MatMul", &["a", "down"], "d"),
+        ("/layer.0/out/add", "Add", &["d", "x"], "y"),
+    ] {
+        sketch.0.apply(name, operator, 17, inputs, &[output], vec![]).unwrap();
+    }
+    sketch.text("return y").unwritten(17)
 }
 
 #[test]
@@ -122,114 +128,21 @@ fn feed_forward_of_bert_costs_as_published() {
     assert_eq!(print(&cost, groups["layer.0/ffn"].counts.macs), "2359296*batch*seq");
 }
 
-/// Four gates, each of 10 inputs and 20 states, for 20 units and each step.
-#[test]
-fn lstm_multiplies_all_weights_in_each_step() {
-    let mut builder = Builder::new("lstm");
-    input(&mut builder, "x", &["seq", "batch", "10"]);
-    weight(&mut builder, "w", &[1, 80, 10]);
-    weight(&mut builder, "r", &[1, 80, 20]);
-    let hidden = ("hidden_size", Content::Int(20));
-    builder.apply("lstm", "LSTM", 17, &["x", "w", "r"], &["y"], vec![hidden]).unwrap();
-    builder.output("y");
-    let cost = model(builder).cost(&InferOptions::default()).unwrap();
-    assert_eq!(print(&cost, cost.total.counts.macs), "2400*seq*batch");
-}
-
-#[test]
-fn transposed_product_sums_over_the_other_axis() {
-    let mut builder = Builder::new("gemm");
-    input(&mut builder, "x", &["5", "n"]);
-    weight(&mut builder, "w", &[5, 7]);
-    let transposed = ("transA", Content::Int(1));
-    builder.apply("gemm", "Gemm", 17, &["x", "w"], &["y"], vec![transposed]).unwrap();
-    builder.output("y");
-    let cost = model(builder).cost(&InferOptions::default()).unwrap();
-    assert_eq!(print(&cost, cost.total.counts.macs), "35*n");
-}
-
-/// MACs and operations of the first node.
-fn first(builder: Builder) -> (String, String) {
-    let cost = model(builder).cost(&InferOptions::default()).unwrap();
-    (print(&cost, cost.nodes[0].counts.macs), print(&cost, cost.nodes[0].counts.operations))
-}
-
-/// Each of 12 heads multiplies `seq` queries of 64 with `seq` keys, and scores with values of 32.
-#[test]
-fn attention_multiplies_each_query_with_each_key() {
-    let mut builder = Builder::new("attention");
-    input(&mut builder, "q", &["1", "12", "seq", "64"]);
-    input(&mut builder, "k", &["1", "12", "total", "64"]);
-    input(&mut builder, "v", &["1", "12", "total", "32"]);
-    builder.apply("attention", "Attention", 23, &["q", "k", "v"], &["y"], vec![]).unwrap();
-    builder.output("y");
-    let scores = 5 * 12;
-    let expected = (format!("{}*seq*total", 12 * (64 + 32)), format!("{scores}*seq*total"));
-    assert_eq!(first(builder), expected);
-}
-
-/// Inputs of rank 3, with a past: 4 heads of 8.
-#[test]
-fn attention_counts_the_keys_of_the_past() {
-    let mut builder = Builder::new("attention");
-    input(&mut builder, "q", &["1", "1", "32"]);
-    input(&mut builder, "k", &["1", "1", "32"]);
-    input(&mut builder, "v", &["1", "1", "32"]);
-    input(&mut builder, "pk", &["1", "4", "past", "8"]);
-    input(&mut builder, "pv", &["1", "4", "past", "8"]);
-    let heads = vec![("q_num_heads", Content::Int(4)), ("kv_num_heads", Content::Int(4))];
-    let inputs = ["q", "k", "v", "", "pk", "pv"];
-    builder.apply("attention", "Attention", 23, &inputs, &["y", "a", "b"], heads).unwrap();
-    builder.output("y");
-    assert_eq!(first(builder), ("64*past + 64".to_owned(), "20*past + 20".to_owned()));
-}
-
-#[test]
-fn einsum_multiplies_once_for_each_combination_of_indices() {
-    let mut builder = Builder::new("einsum");
-    input(&mut builder, "a", &["n", "3", "5"]);
-    input(&mut builder, "b", &["7", "5"]);
-    let equation = vec![("equation", Content::Bytes("bij,kj->bik".into()))];
-    builder.apply("einsum", "Einsum", 17, &["a", "b"], &["y"], equation).unwrap();
-    builder.output("y");
-    assert_eq!(first(builder), ("105*n".to_owned(), "0".to_owned()));
-}
-
-/// The order of three products is not fixed.
-#[test]
-fn einsum_of_three_operands_is_not_counted() {
-    let mut builder = Builder::new("einsum");
-    input(&mut builder, "a", &["2", "3"]);
-    let equation = vec![("equation", Content::Bytes("ij,ik,il->jkl".into()))];
-    builder.apply("einsum", "Einsum", 17, &["a", "a", "a"], &["y"], equation).unwrap();
-    builder.output("y");
-    assert_eq!(first(builder), ("?".to_owned(), "?".to_owned()));
-}
-
-fn resized(mode: &str) -> (String, String) {
-    let mut builder = Builder::new("resize");
-    input(&mut builder, "x", &["n", "3", "8", "8"]);
-    builder.constant("sizes", Tensor::vector(&[1f32, 1.0, 2.0, 2.0]).into()).unwrap();
-    let mode = vec![("mode", Content::Bytes(mode.to_owned().into()))];
-    builder.apply("resize", "Resize", 17, &["x", "", "sizes"], &["y"], mode).unwrap();
-    builder.output("y");
-    first(builder)
-}
-
 #[test]
 fn resize_multiplies_the_neighbours_on_the_axes_that_change() {
-    let macs = |taps: i64| (format!("{}*n", 3 * 16 * 16 * taps), "0".to_owned());
-    assert_eq!(resized("nearest"), ("0".to_owned(), "0".to_owned()));
-    assert_eq!((resized("linear"), resized("cubic")), (macs(4), macs(16)));
+    for (mode, taps) in [("nearest", 0), ("linear", 4), ("cubic", 16)] {
+        let cost = costs(&format!(
+            "x: float32[n, 3, 8, 8]; scales = float32[4](1, 1, 2, 2); y = Resize@17(x, , scales, mode={mode}); return y"
+        ));
+        let macs = if taps == 0 { "0".to_owned() } else { format!("{}*n", 3 * 16 * 16 * taps) };
+        assert_eq!(print(&cost, cost.nodes[0].counts.macs), macs, "{mode}");
+        assert_eq!(print(&cost, cost.nodes[0].counts.operations), "0", "{mode}");
+    }
 }
 
 #[test]
 fn operators_without_a_rule_are_not_guessed() {
-    let mut builder = Builder::new("unknown");
-    input(&mut builder, "x", &["n"]);
-    builder.apply("f", "NoSuchOperator", 17, &["x"], &["y"], vec![]).unwrap();
-    builder.output("y");
-    let cost = model(builder).cost(&InferOptions::default()).unwrap();
+    let cost = costs("x: float32[n]; y = NoSuchOperator@17(x); return y");
     assert_eq!((cost.total.uncounted, cost.total.unsized_nodes), (1, 1));
     assert_eq!((cost.nodes[0].counts.macs, cost.nodes[0].counts.bytes_written), (None, None));
 }
@@ -273,15 +186,9 @@ fn fit_needs_one_symbol() {
     assert!(error.to_string().contains("batch, seq"), "{error}");
 }
 
-/// Zeros of a shape.
-fn zeros(dims: &[usize]) -> Tensor {
-    let shape = Shape::new(dims.to_vec()).unwrap();
-    Tensor::vector(&vec![0f32; shape.len()]).reshaped(shape).unwrap()
-}
-
 /// A product with 4 by 5 weights, or two functions of elements of 4 columns.
 fn branches() -> Vec<(&'static str, Content)> {
-    let product = Sketch::nested().constant("w", zeros(&[4, 5])).text("p = MatMul(x, w)");
+    let product = Sketch::nested().text("w = float32[4, 5](0); p = MatMul(x, w)");
     let functions = Sketch::nested().text("a = Abs(x); f = Neg(a)");
     let product = product.text("return p: float32[n, 5]").graph();
     vec![("then_branch", product), ("else_branch", functions.text("return f: float32[n, 4]").graph())]
@@ -334,8 +241,7 @@ fn classes_of_branches_are_the_most_of_each() {
 
 #[test]
 fn branch_of_a_known_condition_costs_alone() {
-    let model = Sketch::of("x: float32[n, 4]")
-        .constant("no", Tensor::scalar(gradus::element::Bool::from(false)))
+    let model = Sketch::of("x: float32[n, 4]; no = false")
         .with("If", &["no"], &["y"], branches())
         .text("return y: float32[n, 4]")
         .model();
@@ -345,9 +251,7 @@ fn branch_of_a_known_condition_costs_alone() {
 /// As many iterations as `x` has elements.
 fn repeated(operator: &str, attributes: Vec<(&str, Content)>) -> Model {
     let body = Sketch::nested()
-        .text("i: int64[]; go: bool[]; before: float32[r, 4]")
-        .constant("w", zeros(&[4, 4]))
-        .text("on = Identity(go)")
+        .text("i: int64[]; go: bool[]; before: float32[r, 4]; w = float32[4, 4](0); on = Identity(go)")
         .with(operator, &["before", "w"], &["after"], attributes)
         .text("return on: bool[]; return after: float32[r, 4]");
     Sketch::of("x: float32[n]; start: float32[2, 4]; trips = Size(x)")
@@ -454,27 +358,10 @@ fn body_of_a_scan_costs_for_each_slice() {
 /// A function of the model whose body transposes the first factor if its call says so.
 #[test]
 fn calls_cost_what_the_body_of_their_function_does() {
-    let mut body = Builder::new("f");
-    body.define("a", Origin::Input).unwrap();
-    weight(&mut body, "w", &[4, 4]);
-    let gemm = vec![("transA", Content::Parameter("flipped".into()))];
-    body.apply("gemm", "Gemm", 17, &["a", "w"], &["b"], gemm).unwrap();
-    body.output("b");
-    let id = graph::OperatorId { domain: "".into(), name: "F".into(), overload: "".into() };
-    let function =
-        graph::Function { id, attributes: vec![("flipped".into(), None)], body: body.finish().unwrap() };
-    let mut builder = Builder::new("calls");
-    input(&mut builder, "x", &["4", "n"]);
-    let mut call = |inputs: &[&str], outputs: &[&str], flipped| {
-        let flipped = vec![("flipped", Content::Int(flipped))];
-        builder.apply(outputs[0], "F", 17, inputs, outputs, flipped).unwrap();
-    };
-    call(&["x"], &["y"], 1);
-    call(&["y"], &["z"], 0);
-    builder.output("z");
-    let mut source = graph::Model::new(Standard::Onnx);
-    source.opsets = vec![("".into(), 17)];
-    (source.functions, source.graph) = (vec![function], builder.finish().unwrap());
+    let body = "a: ?; w = float32[4, 4](0); b = Gemm@17(a, w, transA=$flipped); return b";
+    let calls = "x: float32[4, n]; y = f.F@1(x, flipped=1); z = f.F@1(y, flipped=0); return z";
+    let mut source = Sketch::of(calls).source(17);
+    source.functions = vec![function("F", &[("flipped", None)], body)];
     let model = Model::from_source(source);
     assert_eq!(whole(&model), ["32*n", "0", "32*n + 128", "32*n", "32*n"]);
     assert_eq!(model.cost(&InferOptions::default()).unwrap().total.parameters, 16);
@@ -549,8 +436,6 @@ fn architectures_cost_as_published() {
 /// branches and functions too. Each counts once, and takes no memory of a run.
 #[test]
 fn parameters_are_counted_wherever_the_file_has_them() {
-    let zeros = |dims: &[usize]| Tensor::zeros(DType::F32, Shape::new(dims).unwrap()).unwrap();
-    let value = |dims: &[usize]| vec![("value", Content::Tensor(zeros(dims).into()))];
     let totals = |model: &Model| {
         let cost = model.cost(&InferOptions::default()).unwrap();
         assert_eq!(cost.total.parameters, model.parameters());
@@ -558,15 +443,10 @@ fn parameters_are_counted_wherever_the_file_has_them() {
         (cost.total.parameters, cost.memory.constants, peak)
     };
 
-    let mut builder = Builder::new("node");
-    input(&mut builder, "x", &["n", "100"]);
-    builder.apply("w", "Constant", 17, &[], &["w"], value(&[100, 50])).unwrap();
-    builder.apply("unread", "Constant", 17, &[], &["u"], value(&[7])).unwrap();
-    builder.apply("first", "MatMul", 17, &["x", "w"], &["y"], vec![]).unwrap();
-    builder.apply("second", "MatMul", 17, &["x", "w"], &["z"], vec![]).unwrap();
-    builder.output("y");
-    builder.output("z");
-    let in_node = model(builder);
+    let text =
+        "x: float32[n, 100]; w = Constant(value=float32[100, 50](0)); u = Constant(value=float32[7](0));
+         y = MatMul(x, w); z = MatMul(x, w); return y, z";
+    let in_node = Sketch::of(text).unwritten(17);
     assert_eq!(totals(&in_node), (5000, 4 * 5007, "400*n".to_owned()));
     let mut cost = in_node.cost(&InferOptions::default()).unwrap();
     let of_nodes: Vec<_> = cost.nodes.iter().map(|node| node.parameters).collect();
@@ -578,50 +458,28 @@ fn parameters_are_counted_wherever_the_file_has_them() {
     assert_eq!(contract.constant_bytes(), 4 * 5007);
 
     // A branch reads a constant of its own, one of a node of its own, and one from around.
-    let mut branch = Builder::nested("branch");
-    weight(&mut branch, "own", &[3]);
-    branch.apply("", "Constant", 17, &[], &["held"], value(&[1, 3])).unwrap();
-    branch.apply("", "Add", 17, &["own", "held"], &["sum"], vec![]).unwrap();
-    branch.apply("", "Add", 17, &["sum", "w"], &["out"], vec![]).unwrap();
-    branch.output("out");
-    let branch = Content::Graph(branch.finish().unwrap().into());
-    let mut builder = Builder::new("branches");
-    let condition = builder.define("c", Origin::Input).unwrap();
-    builder.info(condition).declared = Some(Type::Tensor(Some(DType::Bool), Some(vec![])));
-    builder.apply("", "Constant", 17, &[], &["w"], value(&[2, 3])).unwrap();
-    let branches = vec![("then_branch", branch.clone()), ("else_branch", branch)];
-    builder.apply("if", "If", 17, &["c"], &["y"], branches).unwrap();
-    builder.output("y");
-    let in_branches = model(builder);
+    let branch = "{own = float32[3](0); held = Constant(value=float32[1, 3](0)); sum = Add(own, held);
+                   out = Add(sum, w); return out}";
+    let text = format!(
+        "c: bool[]; w = Constant(value=float32[2, 3](0));
+         y = If(c, then_branch={branch}, else_branch={branch}); return y"
+    );
+    let in_branches = Sketch::of(&text).unwritten(17);
     let (parameters, constants, _) = totals(&in_branches);
     assert_eq!((parameters, constants), (6 + 2 * 6, 4 * (6 + 2 * 6)));
 
     // Lists of a scaler are weights, and sizes in attributes of a pool are none.
-    let mut builder = Builder::new("scaler");
-    input(&mut builder, "x", &["n", "3", "8"]);
-    let id = graph::OperatorId { domain: "ai.onnx.ml".into(), name: "Scaler".into(), overload: "".into() };
-    let list = |name: &str| graph::Attribute { name: name.into(), content: Content::Floats([0.5; 8].into()) };
-    let node = graph::Node {
-        name: "scale".into(),
-        operator: id,
-        version: Some(3),
-        inputs: [Some(builder.reference("x"))].into_iter().collect(),
-        outputs: <_>::default(),
-        attributes: vec![list("offset"), list("scale")],
-        position: None,
-    };
-    builder.push(node, &["h"]).unwrap();
-    let window = vec![("kernel_shape", Content::Ints([2].into()))];
-    builder.apply("pool", "MaxPool", 17, &["h"], &["y"], window).unwrap();
-    builder.output("y");
-    let mut source = graph::Model::new(Standard::Onnx);
-    source.opsets = vec![("".into(), 17), ("ai.onnx.ml".into(), 3)];
-    source.graph = builder.finish().unwrap();
+    let scales = ["offset", "scale"].map(|name| (name, Content::Floats([0.5; 8].into())));
+    let mut source = Sketch::of("x: float32[n, 3, 8]")
+        .with("ai.onnx.ml.Scaler@3", &["x"], &["h"], scales.into())
+        .text("y = MaxPool(h, kernel_shape=[2]); return y")
+        .source(17);
+    source.opsets.push(("ai.onnx.ml".into(), 3));
     let in_lists = Model::from_source(source);
     let (parameters, constants, _) = totals(&in_lists);
     assert_eq!((parameters, constants), (16, 64));
     let names: Vec<_> = in_lists.constants().into_iter().map(|constant| constant.name).collect();
-    assert_eq!(names, ["node \"scale\".offset", "node \"scale\".scale"]);
+    assert_eq!(names, ["node \"make h\".offset", "node \"make h\".scale"]);
 }
 
 /// How often the work asked whether it may go on.

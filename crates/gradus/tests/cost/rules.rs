@@ -13,9 +13,11 @@
 
 use std::collections::BTreeSet;
 
-use gradus::graph::{self, Builder, Content, DeclaredDim, Node, OperatorId, Origin, Slots, Standard, Type};
+use gradus::graph::{Builder, Content, Standard};
 use gradus::infer::InferOptions;
-use gradus::{DType, Model, Shape, Tensor, operators};
+use gradus::{Model, Tensor, operators};
+
+use crate::common::sketch::Sketch;
 
 /// Operators that cost what their graphs do, as the `Loop` and `Scan` of `cost.rs`.
 const OF_GRAPHS: [&str; 2] = ["SequenceMap", "TensorIterator"];
@@ -322,19 +324,15 @@ fn home(word: &str) -> (Standard, &'static str) {
     }
 }
 
-fn dtype(name: &str) -> DType {
-    match name {
-        "f" => DType::F32,
-        "h" => DType::F16,
-        "b" => DType::Bool,
-        "s" => DType::String,
-        "u8" => DType::U8,
-        "u16" => DType::U16,
-        "i8" => DType::I8,
-        "i16" => DType::I16,
-        "i32" => DType::I32,
-        "i64" => DType::I64,
-        other => panic!("{other} is no type"),
+/// A type as models are written.
+fn dtype(name: &str) -> String {
+    match (name, name.split_at(1)) {
+        ("f", _) => "float32".to_owned(),
+        ("h", _) => "float16".to_owned(),
+        ("b", _) => "bool".to_owned(),
+        ("s", _) => "string".to_owned(),
+        (_, ("u", bits)) => format!("uint{bits}"),
+        (_, (_, bits)) => format!("int{bits}"),
     }
 }
 
@@ -342,35 +340,25 @@ fn list<T: std::str::FromStr<Err: std::fmt::Debug>>(text: &str) -> Vec<T> {
     text.split([',', ';']).filter(|part| !part.is_empty()).map(|part| part.parse().unwrap()).collect()
 }
 
-/// An input: its type and sizes, and its elements if it is a constant.
-fn input(builder: &mut Builder, number: usize, word: &str) -> String {
-    if word == "-" {
-        return String::new();
-    }
+/// Adds an input: its type and sizes, and its elements if it is a constant.
+fn input(sketch: Sketch, number: usize, word: &str) -> (Sketch, String) {
     let name = format!("x{number}");
-    let Some((kind, rest)) = word.trim_start_matches('=').split_once('[') else {
-        builder.define(&name, Origin::Input).unwrap();
-        return name;
+    let declared = match word.trim_start_matches('=').split_once('[') {
+        None if word == "-" => return (sketch, String::new()),
+        None => format!("{name}: ?"),
+        Some((kind, rest)) => {
+            let (sizes, elements) = rest.split_once(']').unwrap();
+            let declared = format!("{}[{sizes}]", dtype(kind));
+            match word.strip_prefix('=') {
+                Some(_) => format!("{name} = {declared}({})", elements.trim_start_matches(':')),
+                None => format!("{name}: {declared}"),
+            }
+        }
     };
-    let (sizes, elements) = rest.split_once(']').unwrap();
-    let (dtype, sizes) = (dtype(kind), list::<usize>(sizes));
-    if word.starts_with('=') {
-        let elements = list::<i64>(elements.trim_start_matches(':'));
-        let tensor = if dtype == DType::I32 {
-            Tensor::vector(&elements.iter().map(|&x| i32::try_from(x).unwrap()).collect::<Vec<_>>())
-        } else {
-            Tensor::vector(&elements)
-        };
-        builder.constant(&name, tensor.reshaped(Shape::new(sizes).unwrap()).unwrap().into()).unwrap();
-    } else {
-        let id = builder.define(&name, Origin::Input).unwrap();
-        let sizes = sizes.into_iter().map(DeclaredDim::Known).collect();
-        builder.info(id).declared = Some(Type::Tensor(Some(dtype), Some(sizes)));
-    }
-    name
+    (sketch.text(&declared), name)
 }
 
-fn attribute(standard: Standard, word: &str) -> graph::Attribute {
+fn attribute(standard: Standard, word: &str) -> (&str, Content) {
     let at = word.find(['=', '~', ':', '%']).unwrap();
     let (name, text) = (&word[..at], &word[at + 1..]);
     let is_list = text.ends_with([',', ';']);
@@ -389,7 +377,7 @@ fn attribute(standard: Standard, word: &str) -> graph::Attribute {
         }
         _ => Content::Bytes(text.as_bytes().to_vec().into()),
     };
-    graph::Attribute { name: name.into(), content }
+    (name, content)
 }
 
 /// MACs, all operations, arithmetic, comparisons and transcendentals.
@@ -415,40 +403,28 @@ fn read(line: &str) -> (Model, Counts) {
     let mut words = node.split_whitespace();
     let (standard, domain) = home(words.next().unwrap());
     let (operator, version) = words.next().unwrap().split_once('-').unwrap();
-    let mut builder = Builder::new("one");
+    let mut sketch = Sketch(Builder::new("one"), standard);
     let (mut names, mut attributes, mut outputs) = (Vec::new(), Vec::new(), 1);
     for word in words {
         if let Some(count) = word.strip_prefix('/') {
             outputs = count.parse().unwrap();
         } else if word == "-" || word == "?" || word.contains('[') {
-            names.push(input(&mut builder, names.len(), word));
+            let name;
+            (sketch, name) = input(sketch, names.len(), word);
+            names.push(name);
         } else {
             attributes.push(attribute(standard, word));
         }
     }
-    let version: i64 = version.parse().unwrap();
-    let node = Node {
-        name: "node".into(),
-        operator: OperatorId { domain: domain.into(), name: operator.into(), overload: "".into() },
-        inputs: names.iter().map(|name| (!name.is_empty()).then(|| builder.reference(name))).collect(),
-        outputs: Slots::new(),
-        attributes: attributes.into_iter().collect(),
-        version: Some(version),
-        position: None,
-    };
-    let names: Vec<_> = (0..outputs).map(|output| format!("y{output}")).collect();
-    builder.push(node, &names.iter().map(String::as_str).collect::<Vec<_>>()).unwrap();
-    for name in &names {
-        builder.output(name);
-    }
-    let mut model = graph::Model::new(standard);
-    if standard == Standard::Onnx {
-        model.opsets = vec![("".into(), if domain.is_empty() { version } else { 21 })];
-        model.opsets.extend((!domain.is_empty()).then(|| (domain.into(), version)));
-    } else {
-        model.format_version = 11;
-    }
-    model.graph = builder.finish().unwrap();
+    let names: Vec<_> = names.iter().map(String::as_str).collect();
+    let results: Vec<_> = (0..outputs).map(|output| format!("y{output}")).collect();
+    let results: Vec<_> = results.iter().map(String::as_str).collect();
+    let dot = if domain.is_empty() { "" } else { "." };
+    let sketch = sketch.with(&format!("{domain}{dot}{operator}@{version}"), &names, &results, attributes);
+    let version = version.parse().unwrap();
+    let set = if domain.is_empty() { version } else { 21 };
+    let mut model = sketch.text(&format!("return {}", results.join(", "))).source(set);
+    model.opsets.extend((!domain.is_empty()).then(|| (domain.into(), version)));
     (Model::from_source(model), counts(wanted))
 }
 
@@ -493,7 +469,7 @@ fn every_rule_is_reached() {
     let without: Vec<_> = lines.difference(&rules).collect();
     assert!(without.is_empty(), "these have no rule: {without:?}");
     let is_elsewhere = |name: &str| {
-        let written = [format!("\"{name}\""), format!(" = {name}(")];
+        let written = [format!("\"{name}\""), format!(" = {name}("), format!(" = {name}@")];
         OF_GRAPHS.contains(&name) || ELSEWHERE.iter().any(|text| written.iter().any(|it| text.contains(it)))
     };
     let unreached: Vec<_> = rules.difference(&lines).filter(|(.., name)| !is_elsewhere(name)).collect();

@@ -12,16 +12,14 @@ fn a_renamed_value_is_read_by_its_new_name_in_subgraphs_too() {
     let branch = |name: &str, operator: &str| {
         Sketch::nested().node(operator, &["x"], &[name]).output(name, DType::F32, &["n"]).graph()
     };
-    let model = Sketch::new()
-        .input("go", DType::Bool, &[])
-        .input("x", DType::F32, &["n"])
+    let model = Sketch::of("go: bool[]; x: float32[n]")
         .with(
             "If",
             &["go"],
             &["y"],
             vec![("then_branch", branch("p", "Relu")), ("else_branch", branch("q", "Neg"))],
         )
-        .output("y", DType::F32, &["n"])
+        .text("return y: float32[n]")
         .model();
     let after = edited(&model, [rename("x", "image"), rename("y", "answer")]).model().unwrap();
     assert_eq!(declared(&after, false)[1], "image: float32[n]");

@@ -17,11 +17,10 @@ fn heavy() -> Model {
         .constant("w", Tensor::vector(&weights))
         .constant("same", Tensor::vector(&weights))
         .constant("long", Tensor::vector(&[weights.clone(), weights.clone()].concat()))
-        .constant("short", Tensor::vector(&[2f32]))
-        .node("Add", &["x", "w"], &["a"])
-        .node("Mul", &["a", "short"], &["b"])
-        .node("Sub", &["b", "same"], &["y"])
-        .node("Neg", &["long"], &["negative"])
+        .text(
+            "short = float32[1](2); a = Add(x, w); b = Mul(a, short); y = Sub(b, same);
+             negative = Neg(long)",
+        )
         .output("y", gradus::DType::F32, &["1200"])
         .output("negative", gradus::DType::F32, &["2400"])
         .model()

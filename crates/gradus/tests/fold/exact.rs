@@ -1,7 +1,7 @@
 //! Folding at level exact: values that are never -0, floats that nothing rounds, equal constants,
 //! and models that another fold leaves as they are.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 use gradus::check::{CheckOptions, VerifyOptions};
@@ -33,16 +33,15 @@ fn int(name: &'static str, value: i64) -> (&'static str, Content) {
 /// A sum with zero, negated, of the results of a node.
 fn raised(operator: &str, inputs: &[&str]) -> Model {
     Sketch::of(
-        "x: float32[4]; z: float32[4]; first = [0]; four = [4]; zero = 0.0; half = 0.5; two = 2.0;
-         three = 3.0",
+        "x: float32[4]; z: float32[4]; first = [0]; four = [4]; zero = 0.0; half = 0.5;
+         two = 2.0; three = 3.0; some = float32[4](0, 0.5, -0.5, 0);
+         signed = float32[4](0, 0.5, -0.0, 0); a = Abs(x); a2 = Exp(z)",
     )
-    .constant("some", vector(&[0.0, 0.5, -0.5, 0.0]))
-    .constant("signed", vector(&[0.0, 0.5, -0.0, 0.0]))
-    .text("a = Abs(x); a2 = Exp(z)")
     .node(operator, inputs, &["b"])
-    .text("c = Add(b, zero); y = Neg(c); w = Neg(a)")
-    .output("y", DType::F32, &[""])
-    .output("w", DType::F32, &[""])
+    .text(
+        "c = Add(b, zero); y = Neg(c); w = Neg(a); return y: float32[?];
+         return w: float32[?]",
+    )
     .model()
 }
 
@@ -153,11 +152,11 @@ fn floats_that_nothing_rounds_are_constants() {
 fn steps(least: i64) -> Model {
     Sketch::of("x: float32[n]; zero = 0; one = 1")
         .constant("least", Tensor::scalar(least))
-        .text("unit = 1.0; none = 0.0; n = Size(x); r = Range(zero, n, one)")
-        .with("Cast", &["r"], &["i"], vec![int("to", 1)])
-        .text("m = Sub(n, least)")
-        .with("Cast", &["m"], &["s"], vec![int("to", 1)])
-        .text("step = Div(unit, s); p = Mul(i, step); y = Add(p, none); return y: float32[n]")
+        .text(
+            "unit = 1.0; none = 0.0; n = Size(x); r = Range(zero, n, one);
+             i = Cast(r, to=1); m = Sub(n, least); s = Cast(m, to=1); step = Div(unit, s);
+             p = Mul(i, step); y = Add(p, none); return y: float32[n]",
+        )
         .model()
 }
 
@@ -211,8 +210,7 @@ fn integers_that_no_rounding_of_floats_changes_are_constants() {
         assert!(after.contains("Log"), "{elements:?} {rounding}: {after}");
     }
     let compared = |threshold: f32| {
-        let model = Sketch::of("x: float32[2]")
-            .constant("elements", vector(&[0.5, 2.0]))
+        let model = Sketch::of("x: float32[2]; elements = float32[2](0.5, 2)")
             .constant("threshold", Tensor::scalar(threshold))
             .text(
                 "a = Exp(elements); b = Less(a, threshold); c = Neg(x); y = Where(b, x, c);
@@ -242,15 +240,13 @@ fn quantized_weights_stay_quantized() {
 
 #[test]
 fn equal_constants_are_one() {
-    let model = Sketch::of("x: float32[n, 3]")
-        .constant("a", vector(&[0.0, 1.0, 2.0]))
-        .constant("b", vector(&[0.0, 1.0, 2.0]))
-        .constant("signed", vector(&[-0.0, 1.0, 2.0]))
-        .text(
-            "integers = [0, 1, 2]; p = Mul(x, a); q = Sub(p, b); y = Div(q, signed);
-             w = Gather(x, integers); return y: float32[n, 3]; return w: float32[3, 3]",
-        )
-        .model();
+    let model = Sketch::of(
+        "x: float32[n, 3]; a = float32[3](0, 1, 2); b = float32[3](0, 1, 2);
+         signed = float32[3](-0.0, 1, 2); integers = [0, 1, 2]; p = Mul(x, a); q = Sub(p, b);
+         y = Div(q, signed); w = Gather(x, integers); return y: float32[n, 3];
+         return w: float32[3, 3]",
+    )
+    .model();
     let constants = |model: &Model| {
         let graph = model.graph();
         graph.constants().iter().map(|(id, _)| graph.value(*id).name.to_string()).collect::<Vec<_>>()
@@ -275,9 +271,10 @@ fn computed_constants_are_equal_ones_of_the_file() {
         .constant("r", floats(&[1, 12, 3]))
         .constant("h", floats(&[1, 2, 3]))
         .constant("more", floats(&[1, 4, 3]))
-        .text("zero = [0]; one = [1]; two = [2]; c = Slice(more, zero, two, one)")
-        .with("LSTM", &["x", "w", "r", "", "", "h", "c"], &["y"], vec![int("hidden_size", 3)])
-        .text("return y: float32[5, 1, 2, 3]")
+        .text(
+            "zero = [0]; one = [1]; two = [2]; c = Slice(more, zero, two, one);
+             y = LSTM(x, w, r, , , h, c, hidden_size=3); return y: float32[5, 1, 2, 3]",
+        )
         .model();
     let after = folded(&model);
     assert_eq!(operators(&after), "LSTM");
@@ -299,11 +296,10 @@ fn zero_states_of_two_directions_are_the_default() {
         .constant("r", floats(&[2, 12, 3]))
         .text(
             "zero = 0.0; first = [0]; one = [1]; size = [3]; all = Shape(x);
-             n = Gather(all, one)",
+             n = Gather(all, one); state = Concat(n, size, axis=0);
+             zeros = Expand(zero, state); half = Unsqueeze(zeros, first);
+             both = Concat(half, half, axis=0)",
         )
-        .with("Concat", &["n", "size"], &["state"], vec![int("axis", 0)])
-        .text("zeros = Expand(zero, state); half = Unsqueeze(zeros, first)")
-        .with("Concat", &["half", "half"], &["both"], vec![int("axis", 0)])
         .with(
             "LSTM",
             &["x", "w", "r", "", "", "both", "both"],
@@ -331,16 +327,14 @@ fn idle_loop() -> Model {
 
 #[test]
 fn another_fold_finds_nothing() {
-    let reduced = Sketch::of("x: float32[n]")
-        .constant("c", vector(&[-3.0]))
-        .text("first = [0]")
-        .with("ReduceMax", &["c", "first"], &["y"], vec![int("keepdims", 0)])
-        .text("w = Add(x, y); return y: float32[]; return w: float32[n]")
-        .model();
+    let reduced = Sketch::of(
+        "x: float32[n]; c = float32[1](-3); first = [0]; y = ReduceMax(c, first, keepdims=0);
+         w = Add(x, y); return y: float32[]; return w: float32[n]",
+    )
+    .model();
     // The difference is zero once the branch stands in place of If.
     let branch = |name| Sketch::nested().node("Identity", &["x"], &[name]).output(name, DType::I64, &[]);
-    let difference = Sketch::of("b: bool[]; true = true")
-        .with("Cast", &["b"], &["x"], vec![int("to", 7)])
+    let difference = Sketch::of("b: bool[]; true = true; x = Cast(b, to=7)")
         .with(
             "If",
             &["true"],
@@ -407,7 +401,7 @@ fn assert_same_at_all_sizes(model: &Model) {
     for (n, m) in (0..4).flat_map(|n| (0..4).map(move |m| (n, m))) {
         let mut options = CheckOptions::default();
         options.proof = Duration::ZERO;
-        options.sizes.dims = HashMap::from([("n".to_owned(), n), ("m".to_owned(), m)]);
+        options.sizes.dims = BTreeMap::from([("n".to_owned(), n), ("m".to_owned(), m)]);
         match model.check(&after, &options) {
             Ok(check) => assert!(check.is_same(), "n = {n}, m = {m}: {} {check:?}", operators(model)),
             Err(error) => assert!(model.check(model, &options).is_err(), "n = {n}, m = {m}: {error}"),
@@ -494,11 +488,9 @@ fn constants_that_would_be_larger_stay_computed() {
     let quantized = |size: usize| {
         Sketch::of("x: float32[n, 3, 8, 8]")
             .constant("codes", weights(size))
-            .text("scale = 0.25")
-            .with("Cast", &["codes"], &["floats"], vec![int("to", 1)])
             .text(
-                "w = Mul(floats, scale); c = Conv(x, w); y = Mul(c, scale);
-                 return y: float32[n, , 6, 6]",
+                "scale = 0.25; floats = Cast(codes, to=1); w = Mul(floats, scale);
+                 c = Conv(x, w); y = Mul(c, scale); return y: float32[n, , 6, 6]",
             )
             .model()
     };

@@ -3,31 +3,12 @@
 use gradus::check::VerifyOptions;
 use gradus::element::Bool;
 use gradus::fold::{FoldOptions, RuleSet};
-use gradus::graph::{Attribute, Content, Graph, Node, OperatorId};
+use gradus::graph::Graph;
 use gradus::{DType, Model, Tensor};
 
 use crate::common::sketch::Sketch;
 
 const DOMAIN: &str = "local";
-
-/// Adds a call of a function.
-fn call(mut sketch: Sketch, name: &str, slots: [&[&str]; 2], given: &[(&str, Content)]) -> Sketch {
-    let inputs =
-        slots[0].iter().map(|input| (!input.is_empty()).then(|| sketch.0.reference(input))).collect();
-    let attribute =
-        |(name, content): &(&str, Content)| Attribute { name: (*name).into(), content: content.clone() };
-    let node = Node {
-        name: "call".into(),
-        operator: OperatorId { domain: DOMAIN.into(), name: name.into(), overload: "".into() },
-        version: Some(1),
-        inputs,
-        outputs: gradus::graph::Slots::new(),
-        attributes: given.iter().map(attribute).collect(),
-        position: None,
-    };
-    sketch.0.push(node, slots[1]).unwrap();
-    sketch
-}
 
 /// The fields of a message that are messages or text.
 fn fields(mut bytes: &[u8]) -> Vec<(usize, &[u8])> {
@@ -141,7 +122,7 @@ fn folded(model: &Model) -> String {
 
 #[test]
 fn a_function_that_is_called_once_is_inlined_and_folded() {
-    let once = call(x(), "f", [&["x"], &["t"]], &[]);
+    let once = x().text("t = local.f@1(x)");
     let flat = end(body(&["a"]).text("s = Shape(a); b = Reshape(a, s); c = Sin(b)"), "c");
     let before = model(once, &[function("f", [&["a"], &["c"]], "", 20, flat)]);
     assert_eq!(folded(&before), "Sin Relu");
@@ -152,8 +133,7 @@ fn a_function_that_is_called_once_is_inlined_and_folded() {
 
 #[test]
 fn names_of_bodies_are_new() {
-    let around = x().text("b = Sin(x)");
-    let around = call(around, "f", [&["b"], &["t"]], &[]);
+    let around = x().text("b = Sin(x); t = local.f@1(b)");
     let inner = body(&["a"]).text("b = Cos(a); x = Exp(b); c = Neg(x)");
     let before = model(around, &[function("f", [&["a"], &["c"]], "", 20, end(inner, "c"))]);
     assert_eq!(folded(&before), "Sin Cos Exp Neg Relu");
@@ -161,36 +141,27 @@ fn names_of_bodies_are_new() {
 
 #[test]
 fn attributes_are_those_of_the_call_through_functions_and_graphs() {
-    let alpha = |of: &str| vec![("alpha", Content::Parameter(of.into()))];
     let branch = |name: &str, operator: &str| {
-        let graph = Sketch::nested().node(operator, &["b"], &["own"]).with(
-            "LeakyRelu",
-            &["own"],
-            &[name],
-            alpha("alpha"),
-        );
-        graph.output(name, DType::F32, &["n", "4"]).graph()
+        let leaky = format!("{name} = LeakyRelu(own, alpha=$alpha)");
+        format!("{{own = {operator}(b); {leaky}; return {name}: float32[n, 4]}}")
     };
-    let inner = body(&["a"])
-        .text("b = Neg(a); m = ReduceMax(b); l = ReduceMin(b); q = Less(l, m); one = Squeeze(q)")
-        .with(
-            "If",
-            &["one"],
-            &["c"],
-            vec![("then_branch", branch("t", "Sin")), ("else_branch", branch("e", "Cos"))],
-        );
+    let (then, otherwise) = (branch("t", "Sin"), branch("e", "Cos"));
+    let inner = body(&["a"]).text(&format!(
+        "b = Neg(a); m = ReduceMax(b); l = ReduceMin(b); q = Less(l, m); one = Squeeze(q);
+         c = If(one, then_branch={then}, else_branch={otherwise})"
+    ));
     let inner = function("f", [&["a"], &["c"]], "alpha", 20, end(inner, "c"));
-    let outer = call(body(&["p"]), "f", [&["p"], &["r"]], &alpha("beta"));
+    let outer = body(&["p"]).text("r = local.f@1(p, alpha=$beta)");
     let outer = function("g", [&["p"], &["r"]], "beta", 20, end(outer, "r"));
-    for given in [&[("beta", Content::Float(0.25))][..], &[]] {
-        let before = model(call(x(), "g", [&["x"], &["t"]], given), &[outer.clone(), inner.clone()]);
+    for given in [", beta=0.25", ""] {
+        let before = model(x().text(&format!("t = local.g@1(x{given})")), &[outer.clone(), inner.clone()]);
         assert_eq!(folded(&before), "Neg ReduceMax ReduceMin Less Squeeze If Relu");
     }
 }
 
 #[test]
 fn functions_that_are_called_again_are_inlined_where_fewer_nodes_are_left() {
-    let twice = || call(call(x(), "f", [&["x"], &["p"]], &[]), "f", [&["p"], &["t"]], &[]);
+    let twice = || x().text("p = local.f@1(x); t = local.f@1(p)");
     let chain = |names: &[(&str, &str, &str)]| {
         let nodes = names
             .iter()
@@ -214,28 +185,17 @@ fn folded_body(model: &Model) -> String {
 
 #[test]
 fn bodies_that_stay_are_folded_by_what_holds_for_every_call() {
-    let given = [("alpha", Content::Float(0.25))];
     let times = |count: usize| {
-        let names: Vec<_> =
-            (0..=count).map(|at| if at == 0 { "x".into() } else { format!("v{at}") }).collect();
-        let calls = names
-            .windows(2)
-            .fold(x(), |sketch, pair| call(sketch, "f", [&[&pair[0], "one"], &[&pair[1]]], &given));
-        calls.text("one = 1.0").node("Identity", &[&names[count]], &["t"])
+        let call = |at| format!("v{} = local.f@1(v{at}, one, alpha=0.25);", at + 1);
+        let calls = (0..count).map(call).collect::<String>();
+        x().text(&format!("one = 1.0; v0 = Identity(x); {calls} t = Identity(v{count})"))
     };
-    let value = |value: f32| vec![("value", Content::Tensor(Tensor::scalar(value).into()))];
     let inner = {
-        let sketch = body(&["a", "k"])
-            .text("b = Cos(a); d = Cos(a)")
-            .with("Constant", &[], &["two"], value(2.0))
-            .with("Constant", &[], &["three"], value(3.0))
-            .text("six = Mul(two, three)")
-            .with("LeakyRelu", &["b"], &["e"], vec![("alpha", Content::Parameter("alpha".into()))])
-            .with("LeakyRelu", &["e"], &["g"], vec![("alpha", Content::Parameter("alpha".into()))])
-            .text(
-                "h = Div(g, six); j = Add(h, d); i = Add(j, k); unread = Sin(d);
-                 c = Identity(i)",
-            );
+        let sketch = body(&["a", "k"]).text(
+            "b = Cos(a); d = Cos(a); two = Constant(value=float32[](2)); three = Constant(value=float32[](3));
+             six = Mul(two, three); e = LeakyRelu(b, alpha=$alpha); g = LeakyRelu(e, alpha=$alpha);
+             h = Div(g, six); j = Add(h, d); i = Add(j, k); unread = Sin(d); c = Identity(i)",
+        );
         function("f", [&["a", "k"], &["c"]], "alpha", 20, end(sketch, "c"))
     };
     assert_eq!(folded_body(&model(times(8), &[inner])), "Constant Cos LeakyRelu LeakyRelu Div Add Add");
@@ -244,23 +204,17 @@ fn bodies_that_stay_are_folded_by_what_holds_for_every_call() {
 /// Two Concats are found to be equal when their inputs were joined.
 #[test]
 fn bodies_that_stay_are_folded_until_nothing_changes() {
-    let names: Vec<_> = (0..=8).map(|at| if at == 0 { "x".into() } else { format!("v{at}") }).collect();
-    let calls = names.windows(2).fold(x(), |sketch, pair| call(sketch, "f", [&[&pair[0]], &[&pair[1]]], &[]));
-    let list = |elements: &[i64]| vec![("value", Content::Tensor(Tensor::vector(elements).into()))];
-    let along = || vec![("axis", Content::Int(0))];
-    let inner = body(&["a"])
-        .with("Constant", &[], &["one by four"], list(&[1, 4]))
-        .with("Constant", &[], &["zero"], list(&[0]))
-        .with("Constant", &[], &["one"], list(&[1]))
-        .text("p = Reshape(a, one by four)")
-        .with("Concat", &["p", "p"], &["q"], along())
-        .with("Concat", &["p", "q"], &["r"], along())
-        .with("Concat", &["p", "q"], &["s"], along())
-        .with("Concat", &["p", "p", "p"], &["t"], along())
-        .text("u = Mul(r, s); v = Add(u, t); c = Slice(v, zero, one, zero)");
+    let call = |at| format!("v{} = local.f@1(v{at})", at + 1);
+    let calls = (0..8).map(call).collect::<Vec<_>>().join("; ");
+    let inner = body(&["a"]).text(
+        "one by four = Constant(value=int64[2](1, 4)); zero = Constant(value=int64[1](0));
+         one = Constant(value=int64[1](1)); p = Reshape(a, one by four); q = Concat(p, p, axis=0);
+         r = Concat(p, q, axis=0); s = Concat(p, q, axis=0); t = Concat(p, p, p, axis=0);
+         u = Mul(r, s); v = Add(u, t); c = Slice(v, zero, one, zero)",
+    );
     let inner = function("f", [&["a"], &["c"]], "", 20, end(inner, "c"));
     let once = |model: &Model| model.edited(&model.fold(&FoldOptions::default()).unwrap().model).unwrap();
-    let model = model(calls.node("Identity", &[&names[8]], &["t"]), &[inner]);
+    let model = model(x().text(&format!("v0 = Identity(x); {calls}; t = Identity(v8)")), &[inner]);
     assert_eq!(folded_body(&model).replace("Constant ", ""), "Reshape Concat Mul Add Slice");
     let after = once(&model);
     assert!(once(&after).bytes() == after.bytes());
@@ -268,7 +222,7 @@ fn bodies_that_stay_are_folded_until_nothing_changes() {
 
 #[test]
 fn functions_that_may_mean_something_else_stay() {
-    let once = || call(x(), "f", [&["x"], &["t"]], &[]);
+    let once = || x().text("t = local.f@1(x)");
     let sine =
         |version| function("f", [&["a"], &["c"]], "", version, end(body(&["a"]).text("c = Sin(a)"), "c"));
     assert_eq!(folded(&model(once(), &[sine(20)])), "Sin Relu");
@@ -282,25 +236,19 @@ fn functions_that_may_mean_something_else_stay() {
 fn missing_inputs_and_outputs_stay_missing() {
     let inner = body(&["a", "lo"]).text("c = Clip(a, lo); d = Sin(c)");
     let of = function("f", [&["a", "lo"], &["c", "d"]], "", 20, end(inner, "d"));
-    let given = call(x().text("bound = 0.5"), "f", [&["x", "bound"], &["", "t"]], &[]);
+    let given = x().text("bound = 0.5; , t = local.f@1(x, bound)");
     assert_eq!(folded(&model(given, std::slice::from_ref(&of))), "Clip Sin Relu");
-    assert_eq!(folded(&model(call(x(), "f", [&["x"], &["t"]], &[]), &[of])), "Clip Relu");
+    assert_eq!(folded(&model(x().text("t = local.f@1(x)"), &[of])), "Clip Relu");
 }
 
 /// Calls within graphs read the values around them.
 #[test]
 fn calls_within_graphs_are_inlined() {
     let of = function("f", [&["a"], &["c"]], "", 20, end(body(&["a"]).text("c = Sin(a)"), "c"));
-    let branch = |name: &str| {
-        call(Sketch::nested(), "f", [&["x"], &[name]], &[]).output(name, DType::F32, &["n", "4"]).graph()
-    };
-    let sketch = x().text("q: bool[]").with(
-        "If",
-        &["q"],
-        &["t"],
-        vec![("then_branch", branch("p")), ("else_branch", branch("e"))],
-    );
-    let before = model(sketch, &[of]);
+    let branch = |name: &str| format!("{{{name} = local.f@1(x); return {name}: float32[n, 4]}}");
+    let (then, otherwise) = (branch("p"), branch("e"));
+    let sketch = format!("q: bool[]; t = If(q, then_branch={then}, else_branch={otherwise})");
+    let before = model(x().text(&sketch), &[of]);
     let fold = before.fold(&FoldOptions::default()).unwrap();
     let after = before.edited(&fold.model).unwrap();
     assert!(after.source().functions.is_empty());

@@ -32,7 +32,7 @@ fn int(name: &'static str, value: i64) -> (&'static str, Content) {
 type Chain = Vec<(&'static str, Option<Tensor>, Vec<(&'static str, Content)>)>;
 
 fn chain(nodes: &Chain, dtype: DType) -> Model {
-    let mut sketch = Sketch::new().input("x", DType::F16, &["256", "256"]);
+    let mut sketch = Sketch::of("x: float16[256, 256]");
     let mut last = "x".to_owned();
     for (index, (operator, other, attributes)) in nodes.iter().enumerate() {
         let name = if index + 1 == nodes.len() { "y".to_owned() } else { format!("v{index}") };

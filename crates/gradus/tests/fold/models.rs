@@ -1,6 +1,6 @@
 //! Folding: what is removed, what is kept, and that nothing else changes.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::time::Duration;
 
@@ -107,7 +107,7 @@ fn what_is_left_is_left_only_where_no_other_size_may_be_zero() {
     assert!(operators(&after).contains(&"Shape"));
     same(&model("batch"), &after, &[("x", floats(&[0, 3, 8]))]);
     let mut options = FoldOptions::default();
-    options.sizes.dims = HashMap::from([("batch".to_owned(), 2)]);
+    options.sizes.dims = BTreeMap::from([("batch".to_owned(), 2)]);
     let after = folded_with(&model("batch"), &options);
     assert_eq!(operators(&after), ["Reshape"]);
     same(&model("batch"), &after, &[("x", floats(&[2, 3, 8]))]);
@@ -216,9 +216,9 @@ fn what_changes_nothing_goes() {
         "x: float32[n, 4]; ones = [1, 1]; first = [0]; flat = [-1]; shape = Shape(x);
          a = Identity(x); b = Cast(a, to=1); c = Expand(b, shape); d = Tile(c, ones);
          e = Unsqueeze(d, first); f = Squeeze(e, first); g = Reshape(f, shape);
-         h = Transpose(g, perm=[0, 1]); i = Reshape(h, flat); y = Neg(i)",
+         h = Transpose(g, perm=[0, 1]); i = Reshape(h, flat); y = Neg(i);
+         return y: float32[?]",
     )
-    .output("y", DType::F32, &[""])
     .model();
     let after = folded(&model);
     assert_eq!(operators(&after), ["Reshape", "Neg"]);
@@ -268,9 +268,7 @@ fn outputs_of_branches_are_declared_and_named_as_if_they_had_been_around() {
     };
     let graphs =
         vec![("then_branch", branch(["t1", "t2", "t3"])), ("else_branch", branch(["e1", "e2", "e3"]))];
-    let model = Sketch::of("x: float32[n, 4]")
-        .constant("yes", Tensor::scalar(gradus::element::Bool::from(true)))
-        .text("s = Sin(x)")
+    let model = Sketch::of("x: float32[n, 4]; yes = true; s = Sin(x)")
         .with("If", &["yes"], &["a", "b", "c"], graphs)
         .text("y = Relu(a); return y: float32[n, 2]; return c: float32[n, 4]")
         .model();
@@ -288,8 +286,7 @@ fn wrong_declared_shapes_are_removed_or_corrected() {
         Sketch::nested().node("Identity", &["x"], &[name]).output(name, DType::F32, &["n"]).graph()
     };
     let graphs = vec![("then_branch", branch("then")), ("else_branch", branch("else"))];
-    let mut sketch = Sketch::of("x: float32[n, 4]")
-        .constant("yes", Tensor::scalar(gradus::element::Bool::from(true)))
+    let mut sketch = Sketch::of("x: float32[n, 4]; yes = true")
         .with("If", &["yes"], &["a"], graphs)
         .text("b = Relu(a); y = Neg(b); return y: float32[n]");
     let id = sketch.0.reference("b");
@@ -432,10 +429,8 @@ fn defaults_of_inputs_may_be_replaced_from_version_4_on() {
     for (version, is_default) in [(3, false), (4, true), (8, true)] {
         let model = Sketch::of(
             "x: float32[2, 3]; k: int64[1]; k = [6]; a = Neg(k); b = Neg(a);
-             c = Reshape(x, b); y = Shape(k)",
+             c = Reshape(x, b); y = Shape(k); return c: float32[?]; return y: int64[1]",
         )
-        .output("c", DType::F32, &[""])
-        .text("return y: int64[1]")
         .model();
         let mut source = model.source().clone();
         source.format_version = version;
@@ -456,9 +451,8 @@ fn defaults_of_inputs_may_be_replaced_from_version_4_on() {
 fn outputs_keep_their_names_and_a_default_may_be_replaced() {
     let model = Sketch::of(
         "x: float32[2, 3]; d: int64[1]; d = [6]; shape = Shape(x); y = Identity(shape);
-         z = Reshape(x, d); return y: int64[2]",
+         z = Reshape(x, d); return y: int64[2]; return z: float32[?]",
     )
-    .output("z", DType::F32, &[""])
     .model();
     let after = folded(&model);
     assert_eq!(operators(&after), ["Constant", "Reshape"]);
@@ -469,13 +463,11 @@ fn outputs_keep_their_names_and_a_default_may_be_replaced() {
 
 #[test]
 fn floats_that_differ_between_programs_are_not_computed_beforehand() {
-    let model = Sketch::new()
-        .constant("half", Tensor::vector(&[0.5f32, 2.0]))
-        .text(
-            "x: float32[2]; e = Exp(half); m = Mul(half, half); a = Add(x, e); y = Add(a, m);
-             return y: float32[2]",
-        )
-        .model();
+    let model = Sketch::of(
+        "half = float32[2](0.5, 2); x: float32[2]; e = Exp(half); m = Mul(half, half);
+         a = Add(x, e); y = Add(a, m); return y: float32[2]",
+    )
+    .model();
     assert_eq!(operators(&folded(&model)), ["Exp", "Add", "Add"]);
 }
 
@@ -566,10 +558,11 @@ fn names_of_dimensions_that_are_numbers_are_names() {
 /// No runtime holds inputs to the expressions that they declare.
 #[test]
 fn sizes_that_are_not_the_declared_expressions_are_told() {
-    let model = Sketch::of("a: float32[n, 2*n]")
-        .input("b", DType::F32, &["m", "(n + k)//2"])
-        .text("y = Shape(a); z = Neg(b); return y: int64[2]; return z: float32[, ]")
-        .model();
+    let model = Sketch::of(
+        "a: float32[n, 2*n]; b: float32[m, (n + k)//2]; y = Shape(a); z = Neg(b);
+         return y: int64[2]; return z: float32[, ]",
+    )
+    .model();
     let run = |a: [usize; 2]| model.run([("a", floats(&a)), ("b", floats(&[1, 7]))]);
     let told = |a: [usize; 2]| {
         let given = [("a", Value::from(floats(&a))), ("b", floats(&[1, 7]).into())];

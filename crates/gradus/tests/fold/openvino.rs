@@ -6,25 +6,28 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use gradus::convert::Rules;
-use gradus::element::Bool;
 use gradus::fold::FoldOptions;
 use gradus::formats::openvino::encode_model;
 use gradus::formats::{Files, InMemory};
-use gradus::graph::{self, Builder, Content, DeclaredDim, Origin, Port, Ports, Standard, Type};
+use gradus::graph::{DeclaredDim, Type};
 use gradus::infer::{InferOptions, InputFact};
 use gradus::{DType, Kind, Limits, Model, Number, OpenOptions, Shape, Tensor, Value};
 use serde_json::Value as Json;
+
+use crate::common::sketch::{Sketch, tensor_type};
 
 fn open(xml: &[u8], bin: Vec<u8>) -> Model {
     let files: Arc<dyn Files> = Arc::new(InMemory(HashMap::from([("m.bin".to_owned(), bin.into())])));
     OpenOptions::new().with_files(&Bytes::copy_from_slice(xml), "m", files).unwrap()
 }
 
-/// The model, written and read.
-fn model(builder: Builder) -> Model {
-    let mut source = graph::Model::new(Standard::OpenVino);
-    source.graph = builder.finish().unwrap();
-    let written = encode_model(&source).unwrap();
+/// The model of these statements, written and read.
+fn model(text: &str) -> Model {
+    written(Sketch::openvino(text))
+}
+
+fn written(sketch: Sketch) -> Model {
+    let written = encode_model(&sketch.source(0)).unwrap();
     open(&written.xml.to_bytes(&[]).unwrap(), written.bin.to_bytes(&[]).unwrap().to_vec())
 }
 
@@ -49,29 +52,6 @@ fn operators(model: &Model) -> Vec<String> {
     model.graph().nodes().iter().map(|node| node.operator.to_string()).collect()
 }
 
-fn input(builder: &mut Builder, name: &str, dtype: DType, sizes: &[i64]) {
-    let id = builder.define(name, Origin::Input).unwrap();
-    let sizes =
-        sizes.iter().map(|&len| usize::try_from(len).map_or(DeclaredDim::Unknown, DeclaredDim::Known));
-    builder.info(id).declared = Some(Type::Tensor(Some(dtype), Some(sizes.collect())));
-}
-
-fn ints(builder: &mut Builder, name: &str, elements: &[i64]) {
-    builder.constant(name, Tensor::vector(elements).into()).unwrap();
-}
-
-fn node(
-    builder: &mut Builder,
-    operator: &str,
-    version: i64,
-    inputs: &[&str],
-    output: &str,
-    data: &[(&'static str, &str)],
-) {
-    let data = data.iter().map(|(name, value)| (*name, Content::Text((*value).into()))).collect();
-    builder.apply(&format!("make {output}"), operator, version, inputs, &[output], data).unwrap();
-}
-
 fn floats(dims: &[usize]) -> Value {
     let shape = Shape::new(dims.to_vec()).unwrap();
     let numbers = (0..shape.len()).map(|i| Number::Int(i.try_into().unwrap()));
@@ -88,21 +68,13 @@ fn same(before: &Model, after: &Model, inputs: &[(&str, Value)]) {
 
 #[test]
 fn a_reshape_to_computed_sizes_needs_no_shape() {
-    let mut builder = Builder::new("g");
-    let b = &mut builder;
-    input(b, "x", DType::F32, &[-1, -1, 8]);
-    b.constant("axis", Tensor::scalar(0i64).into()).unwrap();
-    for (name, place) in [("first", 0), ("second", 1)] {
-        node(b, "ShapeOf", 3, &["x"], &format!("shape {name}"), &[("output_type", "i64")]);
-        ints(b, &format!("place {name}"), &[place]);
-        let (shape, place) = (format!("shape {name}"), format!("place {name}"));
-        node(b, "Gather", 8, &[&shape, &place, "axis"], name, &[("batch_dims", "0")]);
-    }
-    ints(b, "heads", &[2, 4]);
-    node(b, "Concat", 1, &["first", "second", "heads"], "target", &[("axis", "0")]);
-    node(b, "Reshape", 1, &["x", "target"], "y", &[("special_zero", "true")]);
-    b.output("y");
-    let before = model(builder);
+    let before = model(
+        "x: float32[?, ?, 8]; axis = 0; shape first = ShapeOf@3(x, output_type=i64); place first = [0];
+         first = Gather@8(shape first, place first, axis, batch_dims=0);
+         shape second = ShapeOf@3(x, output_type=i64); place second = [1];
+         second = Gather@8(shape second, place second, axis, batch_dims=0); heads = [2, 4];
+         target = Concat(first, second, heads, axis=0); y = Reshape(x, target, special_zero=true); return y",
+    );
     let after = folded(&before);
     assert_eq!(operators(&after), ["Reshape"]);
     let node = &after.graph().nodes()[0];
@@ -116,24 +88,13 @@ fn a_reshape_to_computed_sizes_needs_no_shape() {
 
 #[test]
 fn sizes_are_asked_once_of_an_input_and_each_type() {
-    let mut builder = Builder::new("g");
-    let b = &mut builder;
-    input(b, "x", DType::F32, &[-1, -1]);
-    b.constant("axis", Tensor::scalar(0i64).into()).unwrap();
-    b.constant("one", Tensor::scalar(1i64).into()).unwrap();
-    b.constant("zero", Tensor::scalar(0i32).into()).unwrap();
-    b.constant("step", Tensor::scalar(1i32).into()).unwrap();
-    node(b, "ReLU", 1, &["x"], "a", &[]);
-    node(b, "Exp", 1, &["a"], "b", &[]);
-    for (of, number) in [("a", "m"), ("b", "n")] {
-        node(b, "ShapeOf", 3, &[of], &format!("shape {number}"), &[("output_type", "i32")]);
-        let place = if number == "m" { "axis" } else { "one" };
-        node(b, "Gather", 8, &[&format!("shape {number}"), place, "axis"], number, &[("batch_dims", "0")]);
-        node(b, "Range", 4, &["zero", number, "step"], &format!("range {number}"), &[("output_type", "i32")]);
-        b.output(&format!("range {number}"));
-    }
-    b.output("b");
-    let before = model(builder);
+    let before = model(
+        "x: float32[?, ?]; axis = 0; one = 1; zero = int32[](0); step = int32[](1); a = ReLU(x); b = Exp(a);
+         shape m = ShapeOf@3(a, output_type=i32); m = Gather@8(shape m, axis, axis, batch_dims=0);
+         range m = Range@4(zero, m, step, output_type=i32);
+         shape n = ShapeOf@3(b, output_type=i32); n = Gather@8(shape n, one, axis, batch_dims=0);
+         range n = Range@4(zero, n, step, output_type=i32); return range m, range n, b",
+    );
     let after = folded(&before);
     let mut left = operators(&after);
     left.sort();
@@ -143,27 +104,13 @@ fn sizes_are_asked_once_of_an_input_and_each_type() {
 
 #[test]
 fn what_changes_nothing_goes_but_outputs_keep_their_layers() {
-    let mut builder = Builder::new("g");
-    let b = &mut builder;
-    input(b, "x", DType::F32, &[-1, 3]);
-    ints(b, "order", &[0, 1]);
-    ints(b, "begin", &[0, 0]);
-    node(b, "Convert", 1, &["x"], "same", &[("destination_type", "f32")]);
-    node(b, "Transpose", 1, &["same", "order"], "turned", &[]);
-    node(b, "ShapeOf", 3, &["turned"], "shape", &[("output_type", "i64")]);
-    ints(b, "steps", &[1, 1]);
-    let masks = [
-        ("begin_mask", "0,0"),
-        ("end_mask", "0,0"),
-        ("new_axis_mask", ""),
-        ("shrink_axis_mask", ""),
-        ("ellipsis_mask", ""),
-    ];
-    node(b, "StridedSlice", 1, &["turned", "begin", "shape", "steps"], "whole", &masks);
-    node(b, "Abs", 1, &["whole"], "y", &[]);
-    node(b, "Convert", 1, &["y"], "out", &[("destination_type", "f32")]);
-    b.output("out");
-    let before = model(builder);
+    let before = model(
+        "x: float32[?, 3]; order = [0, 1]; begin = [0, 0]; same = Convert(x, destination_type=f32);
+         turned = Transpose(same, order); shape = ShapeOf@3(turned, output_type=i64); steps = [1, 1];
+         whole = StridedSlice(turned, begin, shape, steps, begin_mask=[0,0], end_mask=[0,0],
+                              new_axis_mask=, shrink_axis_mask=, ellipsis_mask=);
+         y = Abs(whole); out = Convert(y, destination_type=f32); return out",
+    );
     let after = folded(&before);
     assert_eq!(operators(&after), ["Abs", "Convert"]);
     same(&before, &after, &[("x", floats(&[2, 3]))]);
@@ -171,13 +118,10 @@ fn what_changes_nothing_goes_but_outputs_keep_their_layers() {
 
 #[test]
 fn an_output_that_is_known_is_a_constant_of_its_name() {
-    let mut builder = Builder::new("g");
-    let b = &mut builder;
-    input(b, "x", DType::F32, &[2, 3]);
-    node(b, "ShapeOf", 3, &["x"], "shape", &[("output_type", "i64")]);
-    let id = b.output("shape");
-    b.info(id).aliases = vec!["tensor,name".into()];
-    let before = model(builder);
+    let mut sketch = Sketch::openvino("x: float32[2, 3]; shape = ShapeOf@3(x, output_type=i64)");
+    let id = sketch.0.output("shape");
+    sketch.0.info(id).aliases = vec!["tensor,name".into()];
+    let before = written(sketch);
     let after = folded(&before);
     assert!(operators(&after).is_empty());
     let output = after.graph().value(after.graph().outputs()[0]);
@@ -190,66 +134,43 @@ fn an_output_that_is_known_is_a_constant_of_its_name() {
 
 #[test]
 fn weights_stay_narrow_and_what_depends_on_state_stays() {
-    let mut builder = Builder::new("g");
-    let b = &mut builder;
-    input(b, "x", DType::F32, &[2]);
-    let half =
-        Tensor::from_numbers(DType::F16, Shape::vector(2), [1, 2].map(Number::Int), Rules::IEEE).unwrap();
-    b.constant("w", half.into()).unwrap();
-    node(b, "Convert", 1, &["w"], "wide", &[("destination_type", "f32")]);
-    node(b, "Multiply", 1, &["x", "wide"], "y", &[("auto_broadcast", "numpy")]);
-    let state = [("variable_id", "v"), ("variable_type", "f32"), ("variable_shape", "2")];
-    node(b, "ReadValue", 6, &["x"], "old", &state);
-    node(b, "Add", 1, &["old", "y"], "new", &[("auto_broadcast", "numpy")]);
-    node(b, "Assign", 6, &["new"], "assigned", &[("variable_id", "v")]);
-    b.output("y");
-    let before = model(builder);
+    let before = model(
+        "x: float32[2]; w = float16[2](1, 2); wide = Convert(w, destination_type=f32);
+         y = Multiply(x, wide, auto_broadcast=numpy);
+         old = ReadValue@6(x, variable_id=v, variable_type=f32, variable_shape=2);
+         new = Add(old, y, auto_broadcast=numpy); assigned = Assign@6(new, variable_id=v); return y",
+    );
     assert_eq!(operators(&folded(&before)), ["Convert", "Multiply", "ReadValue", "Add", "Assign"]);
 }
 
+/// The attributes of an `If` of one input and one output.
+fn branches(then: &str, otherwise: &str) -> String {
+    let ports = "ports 1:0 / 0:0";
+    format!("then_port_map={ports}, then_body={{{then}}}, else_port_map={ports}, else_body={{{otherwise}}}")
+}
+
 /// `If` of the rank of the input: the branches add and subtract.
-fn by_rank(sizes: &[i64]) -> Model {
+fn by_rank(sizes: &str) -> Model {
     let branch = |operator: &str| {
-        let mut inner = Builder::new("branch");
-        input(&mut inner, "p", DType::F32, sizes);
-        inner.constant("two", Tensor::vector(&[2f32]).into()).unwrap();
-        node(&mut inner, operator, 1, &["p", "two"], "r", &[("auto_broadcast", "numpy")]);
-        inner.output("r");
-        Content::Graph(Arc::new(inner.finish().unwrap()))
+        format!(
+            "p: float32[{sizes}]; two = float32[1](2); r = {operator}(p, two, auto_broadcast=numpy); return r"
+        )
     };
-    let port = |outer, inner| Port { outer, inner, slices: None };
-    let ports = || {
-        let ports = Ports { inputs: vec![port(1, 0)], outputs: vec![port(0, 0)], ..Ports::default() };
-        Content::Ports(Arc::new(ports))
-    };
-    let mut builder = Builder::new("g");
-    let b = &mut builder;
-    input(b, "x", DType::F32, sizes);
-    node(b, "ShapeOf", 3, &["x"], "shape", &[("output_type", "i64")]);
-    node(b, "ShapeOf", 3, &["shape"], "rank", &[("output_type", "i64")]);
-    ints(b, "two", &[2]);
-    node(b, "Equal", 1, &["rank", "two"], "is matrix", &[("auto_broadcast", "numpy")]);
-    let attributes = vec![
-        ("then_port_map", ports()),
-        ("then_body", branch("Add")),
-        ("else_port_map", ports()),
-        ("else_body", branch("Subtract")),
-    ];
-    b.apply("if", "If", 8, &["is matrix", "x"], &["y"], attributes).unwrap();
-    node(b, "ReLU", 1, &["y"], "z", &[]);
-    b.output("y");
-    b.output("z");
-    model(builder)
+    model(&format!(
+        "x: float32[{sizes}]; shape = ShapeOf@3(x, output_type=i64); rank = ShapeOf@3(shape, output_type=i64);
+         two = [2]; is matrix = Equal(rank, two, auto_broadcast=numpy);
+         y = If@8(is matrix, x, {}); z = ReLU(y); return y, z",
+        branches(&branch("Add"), &branch("Subtract"))
+    ))
 }
 
 #[test]
 fn a_branch_that_always_runs_takes_the_place_of_its_node() {
-    for (sizes, operator) in [(vec![-1, -1], "Add"), (vec![-1, 2, 2], "Subtract")] {
-        let before = by_rank(&sizes);
+    for (sizes, dims, operator) in [("?, ?", &[2, 2][..], "Add"), ("?, 2, 2", &[2, 2, 2], "Subtract")] {
+        let before = by_rank(sizes);
         let after = folded(&before);
         assert_eq!(operators(&after), [operator, "ReLU"]);
-        let dims: Vec<_> = sizes.iter().map(|&len| usize::try_from(len).unwrap_or(2)).collect();
-        let run = |model: &Model| model.run([("x".to_owned(), floats(&dims))]);
+        let run = |model: &Model| model.run([("x".to_owned(), floats(dims))]);
         if let (Ok(one), Ok(other)) = (run(&before), run(&after)) {
             assert_eq!(one, other);
         }
@@ -262,34 +183,12 @@ fn a_branch_that_always_runs_takes_the_place_of_its_node() {
 /// The branch is a function that is the same when it is applied again, as its reader does.
 #[test]
 fn what_took_the_place_of_a_node_is_folded_with_its_readers() {
-    let branch = || {
-        let mut inner = Builder::new("branch");
-        input(&mut inner, "p", DType::F32, &[-1, -1]);
-        node(&mut inner, "ReLU", 1, &["p"], "r", &[]);
-        inner.output("r");
-        Content::Graph(Arc::new(inner.finish().unwrap()))
-    };
-    let port = |outer, inner| Port { outer, inner, slices: None };
-    let ports = || {
-        let ports = Ports { inputs: vec![port(1, 0)], outputs: vec![port(0, 0)], ..Ports::default() };
-        Content::Ports(Arc::new(ports))
-    };
-    let mut builder = Builder::new("g");
-    let b = &mut builder;
-    input(b, "x", DType::F32, &[-1, -1]);
-    b.constant("always", Tensor::scalar(Bool::from(true)).into()).unwrap();
-    b.constant("scale", floats(&[3, 2]).tensor().unwrap().clone().into()).unwrap();
-    let attributes = vec![
-        ("then_port_map", ports()),
-        ("then_body", branch()),
-        ("else_port_map", ports()),
-        ("else_body", branch()),
-    ];
-    b.apply("if", "If", 8, &["always", "x"], &["y"], attributes).unwrap();
-    node(b, "ReLU", 1, &["y"], "again", &[]);
-    node(b, "Multiply", 1, &["again", "scale"], "z", &[("auto_broadcast", "numpy")]);
-    b.output("z");
-    let before = model(builder);
+    let branch = "p: float32[?, ?]; r = ReLU(p); return r";
+    let before = model(&format!(
+        "x: float32[?, ?]; always = true; scale = float32[3, 2](0, 1, 2, 3, 4, 5);
+         y = If@8(always, x, {}); again = ReLU(y); z = Multiply(again, scale, auto_broadcast=numpy); return z",
+        branches(branch, branch)
+    ));
     let after = folded(&before);
     assert_eq!(operators(&after), ["ReLU", "Multiply"]);
     same(&before, &after, &[("x", floats(&[3, 2]))]);
@@ -299,13 +198,8 @@ fn what_took_the_place_of_a_node_is_folded_with_its_readers() {
 fn functions_of_whole_numbers_stay() {
     // The text does not say how their results are rounded.
     for operator in ["Sqrt", "Exp", "Sigmoid"] {
-        let mut builder = Builder::new("g");
-        let b = &mut builder;
-        input(b, "x", DType::F32, &[9, 4]);
-        node(b, "ShapeOf", 3, &["x"], "shape", &[("output_type", "i64")]);
-        node(b, operator, 1, &["shape"], "y", &[]);
-        b.output("y");
-        let before = model(builder);
+        let text = "x: float32[9, 4]; shape = ShapeOf@3(x, output_type=i64)";
+        let before = model(&format!("{text}; y = {operator}(shape); return y"));
         let inference = before.infer(&InferOptions::default()).unwrap();
         assert!(inference.problems().is_empty(), "{:?}", inference.problems());
         let id = before.value("y").unwrap();
@@ -319,28 +213,15 @@ fn functions_of_whole_numbers_stay() {
 #[test]
 fn bounds_without_a_sign_are_not_below_zero() {
     for (dtype, name) in [(DType::U64, "u64"), (DType::U32, "u32"), (DType::I64, "i64")] {
-        let mut builder = Builder::new("g");
-        let b = &mut builder;
-        input(b, "x", DType::F32, &[-1, -1]);
-        node(b, "ShapeOf", 3, &["x"], "shape", &[("output_type", "i64")]);
-        b.constant("zero", Tensor::scalar(0i64).into()).unwrap();
-        for (list, number) in [("first", 0), ("one", 1)] {
-            ints(b, list, &[number]);
-        }
-        let numpy = [("auto_broadcast", "numpy")];
-        node(b, "Gather", 8, &["shape", "first", "zero"], "rows", &[("batch_dims", "0")]);
-        node(b, "Subtract", 1, &["rows", "one"], "last", &numpy);
-        for (from, to) in [("first", "start"), ("last", "stop"), ("one", "step")] {
-            node(b, "Convert", 1, &[from], to, &[("destination_type", name)]);
-        }
-        node(b, "Slice", 8, &["x", "start", "stop", "step", "first"], "y", &[]);
-        node(b, "ReduceProd", 1, &["shape", "zero"], "all", &[("keep_dims", "true")]);
-        node(b, "Concat", 1, &["all", "one"], "column", &[("axis", "0")]);
-        node(b, "Convert", 1, &["column"], "target", &[("destination_type", name)]);
-        node(b, "Reshape", 1, &["x", "target"], "z", &[("special_zero", "false")]);
-        b.output("y");
-        b.output("z");
-        let before = model(builder);
+        let before = model(&format!(
+            "x: float32[?, ?]; shape = ShapeOf@3(x, output_type=i64); zero = 0; first = [0]; one = [1];
+             rows = Gather@8(shape, first, zero, batch_dims=0); last = Subtract(rows, one, auto_broadcast=numpy);
+             start = Convert(first, destination_type={name}); stop = Convert(last, destination_type={name});
+             step = Convert(one, destination_type={name}); y = Slice@8(x, start, stop, step, first);
+             all = ReduceProd(shape, zero, keep_dims=true); column = Concat(all, one, axis=0);
+             target = Convert(column, destination_type={name});
+             z = Reshape(x, target, special_zero=false); return y, z"
+        ));
         let after = folded(&before);
         same(&before, &after, &[("x", floats(&[5, 6]))]);
         // With a sign, -1 stands for what is not known.
@@ -351,9 +232,9 @@ fn bounds_without_a_sign_are_not_below_zero() {
 #[test]
 fn a_branch_without_sizes_of_ports_keeps_the_name_of_its_tensor() {
     // As older files are: names stand at the ports of the layer alone.
-    let bare = text(&by_rank(&[-1, -1])).replace(" names=\"r\"", "");
+    let bare = text(&by_rank("?, ?")).replace(" names=\"r\"", "");
     let bare = bare.replace(" output_names=\"r\"", "").replace(" output_names=\"y\"", "");
-    let bin = by_rank(&[-1, -1]);
+    let bin = by_rank("?, ?");
     let folder = scratch("bare");
     bin.save(folder.join("m.xml")).unwrap();
     let before = open(bare.as_bytes(), std::fs::read(folder.join("m.bin")).unwrap());
@@ -368,7 +249,7 @@ fn a_branch_without_sizes_of_ports_keeps_the_name_of_its_tensor() {
 
 #[test]
 fn fixed_inputs_are_fixed_in_the_file() {
-    let before = by_rank(&[-1, -1]);
+    let before = by_rank("?, ?");
     let given = Type::Tensor(None, Some(vec![DeclaredDim::Known(2), DeclaredDim::Known(3)]));
     let mut options = FoldOptions::default();
     options.sizes.inputs = [("x".to_owned(), InputFact::Type(given))].into();
@@ -381,16 +262,10 @@ fn fixed_inputs_are_fixed_in_the_file() {
 
 #[test]
 fn inferred_sizes_are_written_at_the_ports() {
-    let mut builder = Builder::new("g");
-    let b = &mut builder;
-    input(b, "x", DType::F32, &[-1, 3]);
-    let id = b.reference("y");
-    b.info(id).declared =
-        Some(Type::Tensor(Some(DType::F32), Some(vec![DeclaredDim::Unknown, DeclaredDim::Unknown])));
-    node(b, "Abs", 1, &["x"], "y", &[]);
-    node(b, "Abs", 1, &["y"], "z", &[]);
-    b.output("z");
-    let before = model(builder);
+    let mut sketch = Sketch::openvino("x: float32[?, 3]; y = Abs(x); z = Abs(y); return z");
+    let id = sketch.0.reference("y");
+    sketch.0.info(id).declared = Some(tensor_type(DType::F32, &["?", "?"]));
+    let before = written(sketch);
     let options = InferOptions::default();
     let declared = before.declared(&before.infer(&options).unwrap(), &options).unwrap();
     let after = before.edited(&declared).unwrap();
@@ -412,7 +287,7 @@ fn scratch(name: &str) -> PathBuf {
 fn a_model_and_its_constants_are_saved_together_also_in_their_own_place() {
     let folder = scratch("save");
     let (path, other) = (folder.join("m.xml"), folder.join("o.xml"));
-    let memory = by_rank(&[-1, -1]);
+    let memory = by_rank("?, ?");
     let len = memory.save(&path).unwrap();
     let size = |path: &Path| std::fs::metadata(path).unwrap().len();
     assert_eq!(len, size(&path) + size(&path.with_extension("bin")));
@@ -584,57 +459,25 @@ fn recorded_models_give_the_same_when_written_anew() {
 /// The rules that are written for functions that both standards have.
 #[test]
 fn rules_of_normalized_operators_apply() {
-    type Make = fn(&mut Builder);
-    type Row<'a> = (&'a str, Box<dyn Fn(&mut Builder)>, &'a [&'a str]);
-    let binary = |operator: &'static str, value: f32| {
-        move |b: &mut Builder| {
-            b.constant("c", Tensor::scalar(value).into()).unwrap();
-            node(b, operator, 1, &["x", "c"], "t", &[("auto_broadcast", "numpy")]);
-        }
-    };
-    let order: Make = |b| {
-        ints(b, "order", &[1, 2, 0]);
-        node(b, "Transpose", 1, &["x", "order"], "a", &[]);
-        node(b, "Transpose", 1, &["a", "order"], "t", &[]);
-    };
-    let reshapes: Make = |b| {
-        ints(b, "first", &[-1, 12]);
-        ints(b, "second", &[2, 3, -1, 2]);
-        node(b, "Reshape", 1, &["x", "first"], "a", &[("special_zero", "false")]);
-        node(b, "Reshape", 1, &["a", "second"], "t", &[("special_zero", "false")]);
-    };
-    let inverse: Make = |b| {
-        node(b, "Negative", 1, &["x"], "a", &[]);
-        node(b, "Negative", 1, &["a"], "t", &[]);
-    };
-    let repeated: Make = |b| {
-        node(b, "ReLU", 1, &["x"], "a", &[]);
-        node(b, "ReLU", 1, &["a"], "t", &[]);
-    };
-    let chosen: Make = |b| {
-        b.constant("yes", Tensor::scalar(Bool::from(true)).into()).unwrap();
-        b.constant("other", Tensor::scalar(5f32).into()).unwrap();
-        node(b, "Select", 1, &["yes", "x", "other"], "t", &[("auto_broadcast", "numpy")]);
-    };
-    let rows: [Row<'_>; 10] = [
-        ("multiply", Box::new(binary("Multiply", 1.0)), &[]),
-        ("divide", Box::new(binary("Divide", 1.0)), &[]),
-        ("subtract", Box::new(binary("Subtract", 0.0)), &[]),
-        ("power", Box::new(binary("Power", 1.0)), &[]),
-        ("twice", Box::new(binary("Multiply", 2.0)), &["Multiply"]),
-        ("transposes", Box::new(order), &["Transpose"]),
-        ("reshapes", Box::new(reshapes), &["Reshape"]),
-        ("inverse", Box::new(inverse), &[]),
-        ("repeated", Box::new(repeated), &["ReLU"]),
-        ("chosen", Box::new(chosen), &[]),
+    let rows: [(&str, &str, &[&str]); 10] = [
+        ("multiply", "c = 1.0; t = Multiply(x, c, auto_broadcast=numpy)", &[]),
+        ("divide", "c = 1.0; t = Divide(x, c, auto_broadcast=numpy)", &[]),
+        ("subtract", "c = 0.0; t = Subtract(x, c, auto_broadcast=numpy)", &[]),
+        ("power", "c = 1.0; t = Power(x, c, auto_broadcast=numpy)", &[]),
+        ("twice", "c = 2.0; t = Multiply(x, c, auto_broadcast=numpy)", &["Multiply"]),
+        ("transposes", "order = [1, 2, 0]; a = Transpose(x, order); t = Transpose(a, order)", &["Transpose"]),
+        (
+            "reshapes",
+            "first = [-1, 12]; second = [2, 3, -1, 2]; a = Reshape(x, first, special_zero=false);
+             t = Reshape(a, second, special_zero=false)",
+            &["Reshape"],
+        ),
+        ("inverse", "a = Negative(x); t = Negative(a)", &[]),
+        ("repeated", "a = ReLU(x); t = ReLU(a)", &["ReLU"]),
+        ("chosen", "yes = true; other = 5.0; t = Select(yes, x, other, auto_broadcast=numpy)", &[]),
     ];
-    for (name, make, left) in rows {
-        let mut builder = Builder::new("g");
-        input(&mut builder, "x", DType::F32, &[2, 3, 4]);
-        make(&mut builder);
-        node(&mut builder, "Tanh", 1, &["t"], "y", &[]);
-        builder.output("y");
-        let before = model(builder);
+    for (name, nodes, left) in rows {
+        let before = model(&format!("x: float32[2, 3, 4]; {nodes}; y = Tanh(t); return y"));
         let after = folded(&before);
         assert_eq!(operators(&after), [left, &["Tanh"]].concat(), "{name}");
         same(&before, &after, &[("x", floats(&[2, 3, 4]))]);

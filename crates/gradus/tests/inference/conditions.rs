@@ -313,7 +313,7 @@ fn values_that_a_run_checks_are_conditions() {
 #[test]
 fn bounds_are_kept_beside_others_of_their_size() {
     let positions: Vec<i64> = (0..64).collect();
-    let sketch = Sketch::new().input("x", DType::I64, &["n"]);
+    let sketch = Sketch::of("x: int64[n]");
     let sketch = sketch.constant("positions", gradus::Tensor::vector(&positions));
     let (conditions, problems, _) = told(sketch.text(
         "zero = [0]; end = Shape(x); own = Slice(positions, zero, end); all = Add(x, own);
@@ -371,17 +371,14 @@ fn pools_may_have_no_windows() {
 fn slices_of_tables_of_positions_are_followed() {
     let positions: Vec<i64> = (0..64).collect();
     let row = gradus::Shape::new([1, 64]).unwrap();
-    let model = Sketch::new()
-        .input("ids", DType::I64, &["batch", "seq"])
+    let model = Sketch::of("ids: int64[batch, seq]")
         .constant("table", gradus::Tensor::zeros(DType::F32, gradus::Shape::new([32, 4]).unwrap()).unwrap())
         .constant("positions", gradus::Tensor::vector(&positions).reshaped(row).unwrap())
-        .ints("zero", &[0])
-        .ints("one", &[1])
-        .node("Shape", &["ids"], &["shape"])
-        .node("Gather", &["shape", "one"], &["size"])
-        .node("Slice", &["positions", "zero", "size", "one"], &["at"])
-        .node("Gather", &["table", "at"], &["y"])
-        .output("y", DType::F32, &[])
+        .text(
+            "zero = [0]; one = [1]; shape = Shape(ids); size = Gather(shape, one);
+             at = Slice(positions, zero, size, one); y = Gather(table, at);
+             return y: float32[]",
+        )
         .model();
     let inference = model.infer(&InferOptions::default()).unwrap();
     let texts: Vec<_> = inference.conditions().iter().map(|of| &*of.text).collect();
@@ -392,18 +389,13 @@ fn slices_of_tables_of_positions_are_followed() {
 /// told.
 #[test]
 fn sizes_of_data_beside_a_copied_zero_are_no_open_axis() {
-    let model = Sketch::new()
-        .input("x", DType::F32, &["1", "0"])
-        .input("flags", DType::Bool, &["m"])
-        .ints("one", &[1])
-        .ints("zero", &[0])
-        .node("NonZero", &["flags"], &["places"])
-        .node("Shape", &["places"], &["sizes"])
-        .node("Gather", &["sizes", "one"], &["count"])
-        .with("Concat", &["count", "zero"], &["target"], vec![("axis", Content::Int(0))])
-        .node("Reshape", &["x", "target"], &["y"])
-        .output("y", DType::F32, &["", ""])
-        .model();
+    let model = Sketch::of(
+        "x: float32[1, 0]; flags: bool[m]; one = [1]; zero = [0]; places = NonZero(flags);
+         sizes = Shape(places); count = Gather(sizes, one);
+         target = Concat(count, zero, axis=0); y = Reshape(x, target);
+         return y: float32[?, ?]",
+    )
+    .model();
     let inference = model.infer(&InferOptions::default()).unwrap();
     assert!(inference.problems().is_empty(), "{:?}", inference.problems());
     let output = inference.fact(model.graph().outputs()[0]).as_tensor().unwrap();

@@ -1,6 +1,6 @@
 //! Inputs as they are declared, and as they are given: names, shapes, and what fails for all of them.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use gradus::fold::FoldOptions;
 use gradus::graph::{Content, DeclaredDim, Type};
@@ -20,7 +20,7 @@ fn shape(sizes: &[&str]) -> Type {
 
 fn given(model: &Model, sizes: &[&str]) -> InferOptions {
     let mut options = InferOptions::default();
-    options.sizes.inputs = HashMap::from([("x".to_owned(), InputFact::Type(shape(sizes)))]);
+    options.sizes.inputs = BTreeMap::from([("x".to_owned(), InputFact::Type(shape(sizes)))]);
     assert!(model.input("x").is_ok());
     options
 }
@@ -188,14 +188,11 @@ fn a_fit_names_the_link_between_sizes() {
 /// Sizes that a product makes equal, and a batch that has a largest value.
 #[test]
 fn a_fit_follows_the_links_between_sizes() {
-    let model = Sketch::new()
-        .input("past", DType::F32, &["past", "4"])
-        .input("new", DType::F32, &["1", "4"])
-        .input("mask", DType::F32, &["batch", "total"])
-        .with("Concat", &["past", "new"], &["all"], vec![("axis", Content::Int(0))])
-        .node("MatMul", &["mask", "all"], &["y"])
-        .output("y", DType::F32, &["batch", "4"])
-        .model();
+    let model = Sketch::of(
+        "past: float32[past, 4]; new: float32[1, 4]; mask: float32[batch, total];
+         all = Concat(past, new, axis=0); y = MatMul(mask, all); return y: float32[batch, 4]",
+    )
+    .model();
     let mut options = InferOptions::default();
     options.sizes.assume.ranges.insert("batch".to_owned(), (1, Some(8)));
     let bytes = |past: i64| {
@@ -232,5 +229,22 @@ fn sizes_of_defaults_are_not_declared() {
             let declared = graph.value(id).declared.as_ref();
             assert_eq!(declared, Some(&tensor_type(DType::F32, &["n", "m"])), "{how}");
         }
+    }
+}
+
+/// Maps with random seeds would name another one in each run.
+#[test]
+fn of_several_unknown_dimensions_the_first_by_name_is_named() {
+    let model = Sketch::of("x: float32[n]; y = Neg(x); return y").model();
+    for _ in 0..8 {
+        let dims = ["e", "d", "c", "b", "a"].map(|name| (name.to_owned(), 1));
+        let mut options = InferOptions::default();
+        options.sizes.dims = dims.clone().into();
+        let error = model.infer(&options).unwrap_err();
+        assert_eq!(error.message(), "unknown dimension \"a\"; known: \"n\"");
+        let mut options = gradus::check::CheckOptions::default();
+        options.sizes.dims = dims.into();
+        let error = model.check(&model, &options).unwrap_err();
+        assert_eq!(error.message(), "unknown dimension \"a\"; known: \"n\"");
     }
 }

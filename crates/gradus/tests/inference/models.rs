@@ -5,19 +5,17 @@
 //! two bindings of its symbols and the shape of every value under each. Without the variable,
 //! nothing is checked.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use gradus::fact::TensorFact;
-use gradus::graph::{
-    self, Builder, Content, DeclaredDim, Function, OperatorId, Origin, Port, Ports, Standard, Type,
-};
+use gradus::graph::{self, Builder, Content, DeclaredDim, Origin, Standard, Type};
 use gradus::infer::{Completeness, InferOptions, Inference, InputFact};
 use gradus::{Dim, Fact, Limits, Model, OpenOptions};
 use serde_json::Value as Json;
 
 use crate::common::folder::models;
-use crate::common::sketch::Sketch;
+use crate::common::sketch::{Sketch, function};
 
 /// Outcomes of the outputs of all nodes.
 #[derive(Debug, Default)]
@@ -45,14 +43,14 @@ fn truth(corpus: &Path, model: &Path) -> Option<Json> {
 fn evaluated(
     inference: &Inference,
     fact: &Fact,
-    bindings: &HashMap<String, i64>,
+    bindings: &BTreeMap<String, i64>,
 ) -> Option<Vec<Option<i64>>> {
     let Fact::Tensor(TensorFact { dims: Some(dims), .. }) = fact else { return None };
     let of = |dim: &Dim| inference.symbols().evaluate(*dim, &|name| bindings.get(name).copied());
     Some(dims.iter().map(of).collect())
 }
 
-fn bindings(truth: &Json, which: &str) -> HashMap<String, i64> {
+fn bindings(truth: &Json, which: &str) -> BTreeMap<String, i64> {
     let entries = truth["bind"][which].as_object().unwrap();
     entries.iter().map(|(name, value)| (name.clone(), value.as_i64().unwrap())).collect()
 }
@@ -87,7 +85,7 @@ fn check(
     model: &Model,
     inference: &Inference,
     shapes: &Json,
-    bindings: &HashMap<String, i64>,
+    bindings: &BTreeMap<String, i64>,
 ) {
     for (value, shape) in shapes.as_object().unwrap() {
         let Some(id) = model.graph().find(value) else { continue };
@@ -105,9 +103,9 @@ fn check(
 }
 
 /// The inputs' dimensions under a binding, as types.
-fn given(model: &Model, bindings: &HashMap<String, i64>) -> HashMap<String, InputFact> {
+fn given(model: &Model, bindings: &BTreeMap<String, i64>) -> BTreeMap<String, InputFact> {
     let graph = model.graph();
-    let mut all = HashMap::new();
+    let mut all = BTreeMap::new();
     for &id in graph.inputs() {
         let info = graph.value(id);
         let Some(Type::Tensor(dtype, Some(sizes))) = &info.declared else { continue };
@@ -198,28 +196,12 @@ fn every_shape_of_the_corpus_is_right() {
 #[test]
 fn functions_that_multiply_are_not_followed_for_ever() {
     const LEVELS: usize = 30;
-    let body = |level: usize| {
-        let mut body = Builder::new("body");
-        body.define("x", Origin::Input).unwrap();
-        let next = format!("F{}", level + 1);
-        let operator = if level + 1 == LEVELS { "Neg" } else { next.as_str() };
-        body.apply("", operator, 13, &["x"], &["y"], vec![]).unwrap();
-        body.apply("", operator, 13, &["y"], &["z"], vec![]).unwrap();
-        body.output("z");
-        body.finish().unwrap()
+    let called = |level: usize| {
+        let operator = if level + 1 == LEVELS { "Neg".to_owned() } else { format!("f.F{}", level + 1) };
+        function(&format!("F{level}"), &[], &format!("x: ?; y = {operator}(x); z = {operator}(y); return z"))
     };
-    let function = |level: usize| Function {
-        id: OperatorId { domain: "".into(), name: format!("F{level}").into(), overload: "".into() },
-        attributes: Vec::new(),
-        body: body(level),
-    };
-    let mut main = Builder::new("main");
-    main.define("x", Origin::Input).unwrap();
-    main.apply("", "F0", 13, &["x"], &["y"], vec![]).unwrap();
-    main.output("y");
-    let mut source = graph::Model::new(Standard::Onnx);
-    source.functions = (0..LEVELS).map(function).collect();
-    source.graph = main.finish().unwrap();
+    let mut source = Sketch::of("x: ?; y = f.F0(x); return y").source(20);
+    source.functions = (0..LEVELS).map(called).collect();
     let model = Model::from_source(source);
     let inference = model.infer(&InferOptions::default()).unwrap();
     assert!(inference.subgraphs().len() <= 10_000);
@@ -228,31 +210,12 @@ fn functions_that_multiply_are_not_followed_for_ever() {
 /// OpenVINO's If of a value of unknown type, which one branch converts to float32.
 #[test]
 fn results_of_branches_are_not_of_the_type_of_the_condition() {
-    let (mut builder, mut attributes) = (Builder::new("if"), Vec::new());
-    for (map, body, operator) in
-        [("then_port_map", "then_body", "Squeeze"), ("else_port_map", "else_body", "Convert")]
-    {
-        let mut branch = Builder::new(body);
-        branch.define("p", Origin::Input).unwrap();
-        let float = vec![("destination_type", Content::Text("f32".into()))];
-        let own = if operator == "Convert" { float } else { Vec::new() };
-        branch.apply("node", operator, 1, &["p"], &["y"], own).unwrap();
-        branch.output("y");
-        let (inputs, outputs) = ([(1, 0)], [(0, 0)]);
-        let port = |(outer, inner)| Port { outer, inner, slices: None };
-        let ports =
-            Ports { inputs: inputs.map(port).into(), outputs: outputs.map(port).into(), ..Ports::default() };
-        attributes.push((map, Content::Ports(std::sync::Arc::new(ports))));
-        attributes.push((body, Content::Graph(std::sync::Arc::new(branch.finish().unwrap()))));
-    }
-    let condition = builder.define("c", Origin::Input).unwrap();
-    builder.info(condition).declared = Some(Type::Tensor(Some(gradus::DType::Bool), Some(vec![])));
-    builder.define("x", Origin::Input).unwrap();
-    builder.apply("if", "If", 8, &["c", "x"], &["y"], attributes).unwrap();
-    let y = builder.output("y");
-    let mut model = graph::Model::new(Standard::OpenVino);
-    model.graph = builder.finish().unwrap();
-    let inference = Model::from_source(model).infer(&InferOptions::default()).unwrap();
+    let text = "c: bool[]; x: ?; y = If@8(c, x, then_port_map=ports 1:0 / 0:0,
+        then_body={p: ?; y = Squeeze(p); return y}, else_port_map=ports 1:0 / 0:0,
+        else_body={p: ?; y = Convert(p, destination_type=f32); return y}); return y";
+    let model = Sketch::openvino(text).unwritten(0);
+    let inference = model.infer(&InferOptions::default()).unwrap();
+    let y = model.graph().outputs()[0];
     assert_eq!(inference.fact(y).dtype(), None);
 }
 
@@ -301,12 +264,8 @@ fn damaged_models_are_inferred_without_a_panic() {
 }
 
 /// The model of a sketch, with the output `y`, as it is before it is written to a file.
-fn unwritten(mut sketch: Sketch) -> Model {
-    sketch.0.output("y");
-    let mut source = graph::Model::new(Standard::Onnx);
-    source.opsets = vec![("".into(), 18)];
-    source.graph = sketch.0.finish().unwrap();
-    Model::from_source(source)
+fn unwritten(sketch: Sketch) -> Model {
+    sketch.text("return y").unwritten(18)
 }
 
 /// The type of `y`.
@@ -407,17 +366,11 @@ fn signs_of_slice_bounds_follow_from_sizes() {
 
 #[test]
 fn axes_without_a_name_are_fixed_by_the_name_that_they_get() {
-    let mut builder = Builder::new("nameless");
-    let x = builder.define("x", Origin::Input).unwrap();
-    builder.info(x).declared = Some(Type::Tensor(
-        Some(gradus::DType::I64),
-        Some(vec![DeclaredDim::Unknown, DeclaredDim::Between(1, None)]),
-    ));
-    builder.apply("shape", "ShapeOf", 3, &["x"], &["y"], vec![]).unwrap();
-    builder.output("y");
-    let mut model = graph::Model::new(Standard::OpenVino);
-    model.graph = builder.finish().unwrap();
-    let model = Model::from_source(model);
+    let mut sketch = Sketch::openvino("x: ?; y = ShapeOf@3(x); return y");
+    let x = sketch.0.reference("x");
+    let dims = vec![DeclaredDim::Unknown, DeclaredDim::Between(1, None)];
+    sketch.0.info(x).declared = Some(Type::Tensor(Some(gradus::DType::I64), Some(dims)));
+    let model = sketch.unwritten(0);
     let infer = |dims: &[(&str, i64)]| {
         let dims = dims.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
         let mut options = InferOptions::default();
@@ -437,19 +390,9 @@ fn axes_without_a_name_are_fixed_by_the_name_that_they_get() {
 /// A size is never -1, which would mean the size of the input.
 #[test]
 fn transforms_have_the_sizes_that_are_taken_from_a_shape() {
-    let mut builder = Builder::new("transform");
-    for (name, rank) in [("x", 1), ("like", 1)] {
-        let id = builder.define(name, Origin::Input).unwrap();
-        builder.info(id).declared =
-            Some(Type::Tensor(Some(gradus::DType::F32), Some(vec![DeclaredDim::Unknown; rank])));
-    }
-    builder.constant("axes", gradus::Tensor::vector(&[0i64]).into()).unwrap();
-    builder.apply("shape", "ShapeOf", 3, &["like"], &["size"], vec![]).unwrap();
-    builder.apply("transform", "RDFT", 9, &["x", "axes", "size"], &["y"], vec![]).unwrap();
-    builder.output("y");
-    let mut model = graph::Model::new(Standard::OpenVino);
-    model.graph = builder.finish().unwrap();
-    let model = Model::from_source(model);
+    let text = "x: float32[?]; like: float32[?]; axes = [0]; size = ShapeOf@3(like);
+                y = RDFT@9(x, axes, size); return y";
+    let model = Sketch::openvino(text).unwritten(0);
     let inference = model.infer(&InferOptions::default()).unwrap();
     assert_eq!(inference.describe(inference.fact(model.value("y").unwrap())), "float32[like_0//2 + 1, 2]");
 }

@@ -2,7 +2,7 @@
 //!
 //! `GRADUS_SEEDS=200000 cargo test --release -p gradus --test inference soundness` is the long run.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use gradus::fact::{Elements, Fact};
 use gradus::graph::{DeclaredDim, Type};
@@ -12,8 +12,8 @@ use gradus::{Dim, Model, Number, RunOptions, Value};
 use crate::common::random;
 
 /// The sizes that inputs give to the names of their dimensions.
-fn sizes(model: &Model, inputs: &HashMap<String, Value>) -> HashMap<String, i64> {
-    let mut sizes = HashMap::new();
+fn sizes(model: &Model, inputs: &HashMap<String, Value>) -> BTreeMap<String, i64> {
+    let mut sizes = BTreeMap::new();
     for info in model.graph().inputs().iter().map(|&id| model.graph().value(id)) {
         let (Some(Type::Tensor(_, Some(declared))), Some(Value::Tensor(tensor))) =
             (&info.declared, inputs.get(&*info.name))

@@ -128,7 +128,7 @@ const UNSEEN: &[&str] = &[
 /// Returns true if nodes with these attributes are inferred and run without an error.
 fn runs(node: &Node, attributes: Vec<Attribute>, values: &HashMap<ValueId, Value>) -> bool {
     let mut builder = Builder::new("one");
-    let (mut facts, mut given) = (HashMap::new(), HashMap::new());
+    let (mut facts, mut given) = (BTreeMap::new(), HashMap::new());
     let mut input = |(at, id): (usize, &Option<ValueId>)| {
         let value = &values[id.as_ref()?];
         let key = format!("x{at}");

@@ -3,75 +3,44 @@
 #[path = "../../examples/custom_operator.rs"]
 mod custom_operator;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use gradus::conversion::ConvertOptions;
 use gradus::fold::FoldOptions;
-use gradus::graph::{self, Attribute, Builder, Content, Function, Graph, Node, OperatorId, Origin, Standard};
+use gradus::graph::{self, Function, Standard};
 use gradus::infer::InferOptions;
 use gradus::{DType, Fact, Kind, Limits, Model, OpenOptions, Result, RunOptions, Shape, Tensor};
 
-fn id(name: &str) -> OperatorId {
-    OperatorId { domain: "f".into(), name: name.into(), overload: "".into() }
-}
-
-fn call(builder: &mut Builder, name: &str, attributes: Vec<(&str, Content)>, input: &str, output: &str) {
-    let attribute = |(name, content): (&str, Content)| Attribute { name: name.into(), content };
-    let node = Node {
-        name: output.into(),
-        operator: id(name),
-        version: Some(1),
-        inputs: [Some(builder.reference(input))].into_iter().collect(),
-        outputs: <_>::default(),
-        attributes: attributes.into_iter().map(attribute).collect(),
-        position: None,
-    };
-    builder.push(node, &[output]).unwrap();
-}
+use crate::common::sketch::{Sketch, function};
 
 /// A graph from `x` to `y` of calls, one after the other.
-fn calls(names: &[&str]) -> Graph {
-    let mut builder = Builder::new("");
-    builder.define("x", Origin::Input).unwrap();
-    let mut last = "x".to_owned();
-    for (index, name) in names.iter().enumerate() {
-        let next = if index + 1 == names.len() { "y".to_owned() } else { format!("v{index}") };
-        if name.is_empty() {
-            builder.apply("", "Identity", 21, &[&last], &[&next], vec![]).unwrap();
-        } else {
-            call(&mut builder, name, vec![], &last, &next);
-        }
-        last = next;
-    }
-    builder.output("y");
-    builder.finish().unwrap()
+fn calls(names: &[&str]) -> String {
+    let operator = |name: &&str| if name.is_empty() { "Identity".to_owned() } else { format!("f.{name}@1") };
+    let call = |(index, name)| format!("v{} = {}(v{index});", index + 1, operator(name));
+    let calls = names.iter().enumerate().map(call).collect::<String>();
+    format!("v0: ?; {calls} return v{}", names.len())
 }
 
-fn model(main: Graph, functions: Vec<Function>) -> graph::Model {
-    let mut model = graph::Model::new(Standard::Onnx);
-    (model.graph, model.functions) = (main, functions);
+fn model(main: &str, functions: Vec<Function>) -> graph::Model {
+    let mut model = Sketch::of(main).source(21);
+    model.functions = functions;
     model
-}
-
-fn function(name: &str, body: Graph) -> Function {
-    Function { id: id(name), attributes: vec![], body }
 }
 
 /// Functions of which each calls the one before so often.
 fn chain(len: usize, times: usize) -> Vec<Function> {
     let names: Vec<_> = (0..len).map(|i| format!("f{i}")).collect();
     let before = |i: usize| if i == 0 { "" } else { names[i - 1].as_str() };
-    (0..len).map(|i| function(&names[i], calls(&vec![before(i); times]))).collect()
+    (0..len).map(|i| function(&names[i], &[], &calls(&vec![before(i); times]))).collect()
 }
 
 #[test]
 fn functions_that_double_end_at_the_limit_of_steps() {
-    let source = model(calls(&["f27"]), chain(28, 2));
+    let source = model(&calls(&["f27"]), chain(28, 2));
     let mut limits = Limits::DEFAULT;
     limits.max_steps = 100_000;
-    let error = OpenOptions::new().limits(limits).from_source(source).run([("x", Tensor::scalar(1i64))]);
+    let error = OpenOptions::new().limits(limits).from_source(source).run([("v0", Tensor::scalar(1i64))]);
     let error = error.unwrap_err();
     assert_eq!(
         (error.kind(), error.message()),
@@ -81,22 +50,10 @@ fn functions_that_double_end_at_the_limit_of_steps() {
 
 /// A loop that makes a tensor of two million elements in each iteration, and reads it.
 fn endless() -> graph::Model {
-    let mut body = Builder::nested("body");
-    for name in ["i", "go", "sum"] {
-        body.define(name, Origin::Input).unwrap();
-    }
-    body.apply("", "Expand", 13, &["sum", "shape"], &["wide"], vec![]).unwrap();
-    body.apply("", "ReduceSum", 13, &["wide"], &["next"], vec![("keepdims", Content::Int(0))]).unwrap();
-    body.output("go");
-    body.output("next");
-    let mut builder = Builder::new("endless");
-    builder.constant("trips", Tensor::scalar(i64::MAX).into()).unwrap();
-    builder.constant("x", Tensor::scalar(1f32).into()).unwrap();
-    builder.constant("shape", Tensor::vector(&[2_000_000i64]).into()).unwrap();
-    let body = Content::Graph(Arc::new(body.finish().unwrap()));
-    builder.apply("", "Loop", 16, &["trips", "", "x"], &["y"], vec![("body", body)]).unwrap();
-    builder.output("y");
-    model(builder.finish().unwrap(), vec![])
+    let text = "trips = 9223372036854775807; x = 1.0; shape = [2000000]; y = Loop(trips, , x, body={
+        i: ?; go: ?; sum: ?; wide = Expand(sum, shape); next = ReduceSum(wide, keepdims=0);
+        return go, next}); return y";
+    model(text, vec![])
 }
 
 static STOPPED: AtomicBool = AtomicBool::new(false);
@@ -131,12 +88,8 @@ fn runs_end_at_the_limit_of_work_at_the_deadline_and_when_they_are_stopped() {
 
 #[test]
 fn products_of_matrices_count_their_multiplications() {
-    let mut builder = Builder::new("");
-    builder.define("x", Origin::Input).unwrap();
-    builder.apply("", "MatMul", 13, &["x", "x"], &["y"], vec![]).unwrap();
-    builder.output("y");
     let x = Tensor::zeros(DType::F32, Shape::new([20, 20]).unwrap()).unwrap();
-    let source = model(builder.finish().unwrap(), vec![]);
+    let source = model("x: ?; y = MatMul(x, x); return y", vec![]);
     let run = |max_work| {
         let mut limits = Limits::DEFAULT;
         limits.max_work = max_work;
@@ -151,15 +104,9 @@ fn products_of_matrices_count_their_multiplications() {
 fn chains_of_insertions_are_known_item_by_item_while_they_are_few() {
     let len = 3000;
     let chain = |len: usize| {
-        let mut builder = Builder::new("");
-        builder.define("x", Origin::Input).unwrap();
-        builder.apply("", "SequenceEmpty", 11, &[], &["s0"], vec![]).unwrap();
-        for i in 0..len {
-            let (list, longer) = (format!("s{i}"), format!("s{}", i + 1));
-            builder.apply("", "SequenceInsert", 11, &[&list, "x"], &[&longer], vec![]).unwrap();
-        }
-        builder.output(&format!("s{len}"));
-        Model::from_source(model(builder.finish().unwrap(), vec![]))
+        let insert = |i| format!("s{} = SequenceInsert(s{i}, x);", i + 1);
+        let all = (0..len).map(insert).collect::<String>();
+        Sketch::of(&format!("x: ?; s0 = SequenceEmpty(); {all} return s{len}")).unwritten(21)
     };
     for len in [500, len] {
         let model = chain(len);
@@ -181,8 +128,9 @@ fn chains_of_insertions_are_known_item_by_item_while_they_are_few() {
 #[test]
 fn shared_functions_count_their_levels_wherever_they_are_called() {
     let run = |main: &[&str]| {
-        let outputs = Model::from_source(model(calls(main), chain(33, 1))).run([("x", Tensor::scalar(1i64))]);
-        outputs.map(|outputs| outputs["y"].tensor().unwrap().to_i64().unwrap())
+        let outputs =
+            Model::from_source(model(&calls(main), chain(33, 1))).run([("v0", Tensor::scalar(1i64))]);
+        outputs.map(|outputs| outputs[0].tensor().unwrap().to_i64().unwrap())
     };
     assert_eq!(run(&["f31"]).unwrap(), [1]);
     // The second call finds 20 levels of it compiled.
@@ -196,27 +144,13 @@ fn shared_functions_count_their_levels_wherever_they_are_called() {
 #[test]
 fn functions_are_compiled_for_each_argument() {
     // f(x, to) casts x, and g(x, to) calls it with its own argument.
-    let parameter = || Content::Parameter("to".into());
-    let mut cast = Builder::new("");
-    cast.define("x", Origin::Input).unwrap();
-    cast.apply("", "Cast", 21, &["x"], &["y"], vec![("to", parameter())]).unwrap();
-    cast.output("y");
-    let mut outer = Builder::new("");
-    outer.define("x", Origin::Input).unwrap();
-    call(&mut outer, "f", vec![("to", parameter())], "x", "y");
-    outer.output("y");
-    let attributes = || vec![(Arc::from("to"), None)];
     let functions = vec![
-        Function { attributes: attributes(), ..function("f", cast.finish().unwrap()) },
-        Function { attributes: attributes(), ..function("g", outer.finish().unwrap()) },
+        function("f", &[("to", None)], "x: ?; y = Cast(x, to=$to); return y"),
+        function("g", &[("to", None)], "x: ?; y = f.f@1(x, to=$to); return y"),
     ];
-    let mut main = Builder::new("");
-    main.define("x", Origin::Input).unwrap();
-    for (name, to, output) in [("g", 1, "float"), ("g", 7, "long"), ("f", 7, "same"), ("f", 9, "bool")] {
-        call(&mut main, name, vec![("to", Content::Int(to))], "x", output);
-        main.output(output);
-    }
-    let outputs = Model::from_source(model(main.finish().unwrap(), functions));
+    let main = "x: ?; float = f.g@1(x, to=1); long = f.g@1(x, to=7); same = f.f@1(x, to=7);
+                bool = f.f@1(x, to=9); return float, long, same, bool";
+    let outputs = Model::from_source(model(main, functions));
     let outputs = outputs.run([("x", Tensor::scalar(2i32))]).unwrap();
     let types: Vec<_> = outputs.iter().map(|(_, value)| value.dtype().unwrap().name()).collect();
     assert_eq!(types, ["float32", "int64", "int64", "bool"]);

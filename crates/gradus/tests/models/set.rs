@@ -2,9 +2,11 @@
 
 use gradus::fold::FoldOptions;
 use gradus::formats::onnx;
-use gradus::graph::{self, Builder, DeclaredDim, Origin, Standard, Type};
+use gradus::graph::{DeclaredDim, Standard, Type};
 use gradus::infer::InferOptions;
-use gradus::{DType, Dim, Kind, Model, Shape, Tensor, Value};
+use gradus::{Dim, Kind, Model, Shape, Tensor, Value};
+
+use crate::common::sketch::Sketch;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../");
 
@@ -53,15 +55,7 @@ fn files_have_constants_in_the_place_of_inputs() {
 
 #[test]
 fn graphs_in_memory_and_programs_of_paddle_have_them_too() {
-    let mut made = graph::Model::new(Standard::Onnx);
-    let mut graph = Builder::new("made");
-    for name in ["x", "shape"] {
-        graph.define(name, Origin::Input).unwrap();
-    }
-    graph.apply("", "Reshape", 14, &["x", "shape"], &["y"], vec![]).unwrap();
-    graph.output("y");
-    made.graph = graph.finish().unwrap();
-    let model = Model::from_source(made);
+    let model = Sketch::of("x: ?; shape: ?; y = Reshape(x, shape); return y").unwritten(20);
     let model = model.with_inputs_set([("shape", Tensor::vector(&[2i64, 3]))]).unwrap();
     let inference = model.infer(&InferOptions::default()).unwrap();
     let y = inference.fact(model.graph().outputs()[0]).as_tensor().unwrap();
@@ -80,28 +74,11 @@ fn graphs_in_memory_and_programs_of_paddle_have_them_too() {
 
 #[test]
 fn a_default_is_replaced_and_what_is_none_is_said() {
-    let mut made = graph::Model::new(Standard::Onnx);
-    made.format_version = 8;
-    let mut graph = Builder::new("made");
-    let x = graph.define("x", Origin::Input).unwrap();
-    graph.info(x).declared =
-        Some(Type::Tensor(Some(DType::I64), Some(vec![DeclaredDim::Symbol("n".into())])));
-    graph.constant("x", Tensor::vector(&[1i64]).into()).unwrap();
-    graph.apply("", "Identity", 14, &["x"], &["y"], vec![]).unwrap();
-    graph.output("y");
-    made.graph = graph.finish().unwrap();
-    made.opsets = vec![("".into(), 14)];
-    let made = Model::from_source(made);
+    let made = Sketch::of("x: int64[n]; x = [1]; y = Identity@14(x); return y").unwritten(14);
     let read = Model::from_bytes(&made.to_onnx().unwrap()).unwrap();
     // Initializers of files before IR version 4 are inputs, and nodes are none.
-    let mut old = read.source().clone();
+    let mut old = Sketch::of("x: ?; y = Neg@6(x); return y").source(8);
     old.format_version = 3;
-    let mut graph = Builder::new("old");
-    graph.define("x", Origin::Input).unwrap();
-    graph.apply("", "Neg", 6, &["x"], &["y"], vec![]).unwrap();
-    graph.output("y");
-    old.graph = graph.finish().unwrap();
-    old.opsets = vec![("".into(), 8)];
     let old = Model::from_bytes(&onnx::encode_model(&old).unwrap().to_bytes(&[]).unwrap()).unwrap();
     let set = old.with_inputs_set([("x", Tensor::vector(&[7f32]))]).unwrap();
     assert_eq!((names(&set), set.graph().constants().len(), set.graph().nodes().len()), (vec![], 0, 2));

@@ -17,7 +17,6 @@ const LISTED: &[(&str, usize, &str)] = &[
     ("engine/normalize/openvino.rs", 1, "a table of spellings"),
     ("gradus/fold/rules/exact.rs", 3, "operators that a rule looks at"),
     ("gradus/fold/rules/fuse.rs", 2, "operators that a rule looks at"),
-    ("gradus/portability/rules.rs", 6, "a table of differences"),
 ];
 
 fn files(folder: &Path) -> Vec<PathBuf> {

@@ -4,7 +4,7 @@
 //! variable `GRADUS_OPENVINO_TRUTH` names (`cargo xtask test openvino-models` does all of it, if
 //! `GRADUS_CORPUS` names models). Without it, nothing is checked.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use gradus::fact::{Elements, TensorFact};
@@ -49,8 +49,8 @@ fn lengths(model: &Model, id: ValueId, run: &Json) -> Option<Vec<i64>> {
 }
 
 /// Values of the input symbols in a run.
-fn bindings(model: &Model, inference: &Inference, run: &Json) -> HashMap<String, i64> {
-    let mut bindings = HashMap::new();
+fn bindings(model: &Model, inference: &Inference, run: &Json) -> BTreeMap<String, i64> {
+    let mut bindings = BTreeMap::new();
     for &id in model.graph().inputs() {
         let Fact::Tensor(TensorFact { dims: Some(dims), .. }) = inference.fact(id) else { continue };
         let Some(lengths) = lengths(model, id, run) else { continue };
@@ -143,7 +143,7 @@ fn every_shape_of_openvinos_models_is_right() {
         count(&mut symbolic, &name, &model, &inference);
         for (which, run) in recorded["runs"].as_array().unwrap().iter().enumerate() {
             check(&mut symbolic, &format!("{name} in run {which}"), &model, &inference, run);
-            let mut inputs = HashMap::new();
+            let mut inputs = BTreeMap::new();
             for &id in model.graph().inputs() {
                 let info = model.graph().value(id);
                 let dtype = info.declared.as_ref().and_then(Type::dtype);

@@ -83,9 +83,10 @@ fn results_of_chance_are_no_constants() {
 fn training_drops_elements_and_scales_the_others() {
     let model = Sketch::new()
         .constant("x", Tensor::vector(&[3f32; 1000]))
-        .text("ratio = 0.25")
-        .constant("training", Tensor::scalar(gradus::element::Bool::from(true)))
-        .text("y = Dropout(x, ratio, training); return y: float32[1000]")
+        .text(
+            "ratio = 0.25; training = true; y = Dropout(x, ratio, training);
+             return y: float32[1000]",
+        )
         .model();
     let outputs = model.run(NO_INPUTS).unwrap();
     let y = outputs[0].tensor().unwrap().elements::<f32>().unwrap().to_vec();

@@ -1,6 +1,6 @@
 //! Every row of the table, run: inference and evaluation agree, and types are what the text says.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use gradus::convert::{FromNumber, Rules};
@@ -51,7 +51,7 @@ impl OneNode {
     }
 
     /// Infers the output from what is given of the inputs.
-    fn inferred(&self, given: HashMap<String, InputFact>) -> (Inference, Fact) {
+    fn inferred(&self, given: BTreeMap<String, InputFact>) -> (Inference, Fact) {
         let mut options = InferOptions::default();
         options.sizes.inputs = given;
         let model = self.model();
@@ -72,7 +72,7 @@ impl OneNode {
                 }
                 other => InputFact::Value(other.clone()),
             };
-            given.iter().map(|(name, value)| (name.clone(), forget(value))).collect::<HashMap<_, _>>()
+            given.iter().map(|(name, value)| (name.clone(), forget(value))).collect::<BTreeMap<_, _>>()
         };
         let everything = given.iter().map(|(name, value)| (name.clone(), InputFact::Value(value.clone())));
         let shapes = || less(|shape| Some(shape.dims().iter().map(|&len| DeclaredDim::Known(len)).collect()));
@@ -661,7 +661,7 @@ proptest! {
         target in prop::collection::vec(-1..7i64, 1..4),
     ) {
         let case = onnx("Reshape", 14, vec![tensor(DType::F32, &dims, 0).into(), Tensor::vector(&target).into()]);
-        let mut given: HashMap<_, _> =
+        let mut given: BTreeMap<_, _> =
             case.given().into_iter().map(|(name, value)| (name, InputFact::Value(value))).collect();
         let sizes = dims.iter().map(|&len| DeclaredDim::Known(len)).collect();
         given.insert("x0".into(), InputFact::Type(Type::Tensor(Some(DType::F32), Some(sizes))));

@@ -56,7 +56,7 @@ impl Terms<'_> {
 fn content(key: &ContentKey) -> Option<Content> {
     Some(match key {
         ContentKey::Float(bits) => Content::Float(f32::from_bits(*bits)),
-        ContentKey::Floats(all) => Content::Floats(all.iter().map(|bits| f32::from_bits(*bits)).collect()),
+        ContentKey::Floats(all) => Content::Floats(all.0.clone()),
         ContentKey::Int(value) => Content::Int(*value),
         ContentKey::Ints(all) => Content::Ints(all.clone()),
         ContentKey::Text(text) => Content::Bytes(text.clone()),

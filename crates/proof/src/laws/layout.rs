@@ -87,7 +87,8 @@ fn expand(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
         x
     } else {
         match attributes::get(call.attributes(), "value") {
-            Some(ContentKey::Tensor(dtype, _, bytes)) => {
+            Some(ContentKey::Tensor(tensor)) => {
+                let (dtype, _, bytes) = &**tensor;
                 let shape = Shape::new([]).ok()?;
                 let tensor = Tensor::from_bytes(*dtype, shape, bytes.clone()).ok()?;
                 terms.table.tensor(&tensor)

@@ -1,6 +1,6 @@
 //! Values that Python gives for the inputs of a model.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use gradus::graph::Type;
 use gradus::infer::InputFact;
@@ -25,7 +25,7 @@ impl Model {
     }
 
     /// Inputs by name, as facts.
-    pub(crate) fn given_facts(&self, values: &Bound<'_, PyDict>) -> PyResult<HashMap<String, InputFact>> {
+    pub(crate) fn given_facts(&self, values: &Bound<'_, PyDict>) -> PyResult<BTreeMap<String, InputFact>> {
         let values = self.given_values(values)?.into_iter();
         Ok(values.map(|(name, value)| (name, InputFact::Value(value))).collect())
     }

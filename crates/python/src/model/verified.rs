@@ -1,6 +1,6 @@
 //! Folding and conversion, with the comparison of the outputs before and after.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use gradus::check::VerifyOptions;
@@ -29,7 +29,7 @@ pub(super) fn fold(
     model: Model,
     options: &FoldOptions,
     (verify, prove): (Option<bool>, bool),
-    values: HashMap<String, InputFact>,
+    values: BTreeMap<String, InputFact>,
 ) -> Result<FoldedModel> {
     let model = as_read(model)?;
     let begin = Instant::now();

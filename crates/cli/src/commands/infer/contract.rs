@@ -76,10 +76,11 @@ fn json<'a>(contract: &'a Contract, model: &'a str) -> impl Serialize {
     };
     let inputs = contract.inputs().iter().map(|input| {
         object!(InputJson {
-            name: &input.name,
-            argument: &input.argument,
+            name,
+            argument,
             r#type: input.dtype.map(DType::name),
             shape: input.shape.iter().map(|&of| dim(of)).collect::<Vec<_>>(),
+            ..input
         })
     });
     let relation = |of: &Condition| relation_json(contract.symbols(), of);
@@ -102,13 +103,14 @@ fn json<'a>(contract: &'a Contract, model: &'a str) -> impl Serialize {
     let unchecked = |of: &'a Unchecked| object!(RemarkJson { place: &of.place, message: &of.text });
     let outputs = contract.outputs().iter().map(|output| {
         object!(ContractOutputJson {
-            name: &output.name,
-            field: &output.field,
+            name,
+            field,
             r#type: output.dtype.map(DType::name),
             shape: output.shape.as_ref().map(|shape| shape.iter().map(size).collect::<Vec<_>>()),
             bytes: output.bytes.as_ref().map(size),
             cases: nonempty(output.cases.iter().map(case).collect::<Vec<_>>()),
             why: &output.reasons,
+            ..output
         })
     });
     object!(ContractJson {
@@ -122,11 +124,7 @@ fn json<'a>(contract: &'a Contract, model: &'a str) -> impl Serialize {
         elements: contract
             .elements()
             .iter()
-            .map(|of| object!(ContractElementJson {
-                symbol: &of.symbol,
-                argument: &of.argument,
-                element: &of.text
-            }))
+            .map(|of| object!(ContractElementJson { symbol, argument, element: &of.text, ..of }))
             .collect::<Vec<_>>(),
         of_elements: contract.of_elements().iter().map(condition).collect::<Vec<_>>(),
         unchecked: contract.unchecked().iter().map(unchecked).collect::<Vec<_>>(),

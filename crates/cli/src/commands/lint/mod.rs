@@ -132,13 +132,14 @@ fn json(linted: &Linted) -> impl Serialize {
         let LintRule { code, name, severity, .. } = it.rule;
         let severity = severity.name();
         object!(FindingJson {
-            code,
+            code: code,
             rule: name,
-            severity,
-            place: &it.place,
-            message: &it.message,
+            severity: severity,
+            place,
+            message,
             byte: Maybe(byte),
-            line: Maybe(line)
+            line: Maybe(line),
+            ..it
         })
     }
     let unasked = linted.lint.unasked.iter();

@@ -9,7 +9,7 @@ use std::slice::from_ref;
 
 use gradus::conversion::{ConvertOptions, Converted};
 use gradus::element::Bool;
-use gradus::graph::{self, Builder, Content, DeclaredDim, Origin, Standard, Type};
+use gradus::graph::{Content, Standard};
 use gradus::infer::InferOptions;
 use gradus::{DType, Kind, Model, Shape, Tensor};
 
@@ -702,22 +702,13 @@ fn deformable_convolutions_keep_bias_and_mask() {
 
 #[test]
 fn sequences_that_are_inputs_stay_in_other_operator_sets() {
-    let mut builder = Builder::new("items");
-    let items = builder.define("items", Origin::Input).unwrap();
-    let item = Type::Tensor(Some(DType::F32), Some(vec![DeclaredDim::Unknown, DeclaredDim::Known(3)]));
-    let sequence = Type::Sequence(Box::new(item));
-    builder.info(items).declared = Some(sequence.clone());
-    let axis = vec![("axis", Content::Int(0))];
-    builder.apply("join", "ConcatFromSequence", 18, &["items"], &["y"], axis).unwrap();
-    builder.output("y");
-    let mut model = graph::Model::new(Onnx);
-    model.opsets = vec![("".into(), 18)];
-    model.graph = builder.finish().unwrap();
+    let text = "items: sequence of float32[?, 3]; y = ConcatFromSequence(items, axis=0); return y";
+    let model = Sketch::of(text).unwritten(18);
     let mut options = ConvertOptions::default();
     options.opset = Some(13);
-    let model = Model::from_source(model);
     let converted = model.convert(Onnx, &options).unwrap();
     let graph = converted.model.graph();
-    assert_eq!(graph.value(graph.inputs()[0]).declared, Some(sequence));
+    let declared = graph.value(graph.inputs()[0]).declared.as_ref().unwrap();
+    assert_eq!(declared.to_string(), "sequence of float32[?, 3]");
     assert_eq!(convert(&model).unwrap_err().kind(), Kind::Unsupported);
 }

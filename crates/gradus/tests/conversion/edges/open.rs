@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 use std::slice::from_ref;
 
-use gradus::graph::{self, Builder, Content, DeclaredDim, Origin, Type};
+use gradus::graph::Content;
 use gradus::{DType, Model, Tensor};
 
 use super::{Onnx, OpenVino, convert, list, operators, tensors, whys};
 use crate::common::compare::difference;
 use crate::common::one::One;
+use crate::common::sketch::Sketch;
 use crate::common::tensors::counted;
 
 /// Checks that a node gives the same after the conversion, up to rounding; gives the operators that
@@ -97,38 +98,18 @@ fn of_any_rank(
     (x, others): (&Tensor, &[Tensor]),
     attributes: &[(&'static str, &str)],
 ) -> Model {
-    let mut builder = Builder::new("rank");
-    let input = |builder: &mut Builder, name: &str, dtype, rank| {
-        let id = builder.define(name, Origin::Input).unwrap();
-        builder.info(id).declared = Some(Type::Tensor(Some(dtype), Some(vec![DeclaredDim::Unknown; rank])));
+    let input = |sketch: Sketch, name: &str, tensor: &Tensor| {
+        sketch.input(name, tensor.dtype(), &vec![""; tensor.shape().rank()])
     };
-    input(&mut builder, "x", x.dtype(), x.shape().rank());
-    input(&mut builder, "dims", DType::I64, 1);
-    let text = |&(name, text): &(&'static str, &str)| (name, Content::Text(text.into()));
-    builder
-        .apply(
-            "reshape",
-            "Reshape",
-            1,
-            &["x", "dims"],
-            &["r"],
-            vec![("special_zero", Content::Text("false".into()))],
-        )
-        .unwrap();
+    let mut sketch = input(Sketch::openvino(""), "x", x);
+    sketch = sketch.text("dims: int64[?]; r = Reshape(x, dims, special_zero=false)");
     let mut names = vec!["r".to_owned()];
     for (number, other) in others.iter().enumerate() {
-        let name = format!("o{number}");
-        input(&mut builder, &name, other.dtype(), other.shape().rank());
-        names.push(name);
+        sketch = input(sketch, &format!("o{number}"), other);
+        names.push(format!("o{number}"));
     }
-    let names: Vec<_> = names.iter().map(String::as_str).collect();
-    let attributes = attributes.iter().map(text).collect();
-    builder.apply("node", operator, version, &names, &["y"], attributes).unwrap();
-    builder.output("y");
-    let mut model = graph::Model::new(OpenVino);
-    model.format_version = 11;
-    model.graph = builder.finish().unwrap();
-    Model::from_source(model)
+    names.extend(attributes.iter().map(|(name, text)| format!("{name}={text}")));
+    sketch.text(&format!("y = {operator}@{version}({}); return y", names.join(", "))).unwritten(0)
 }
 
 /// Checks that such a node gives the same in ONNX.

@@ -186,7 +186,7 @@ fn what_has_no_elements_is_a_constant_of_openvino() {
     let why = "OpenVINO has no pool whose window is larger than the padded data";
     assert!(refused.ends_with(why), "{refused}");
     // A slice of at most one element, of an axis of any size.
-    let sliced = Sketch::new().input("x", DType::F32, &["n", "m", "k"]);
+    let sliced = Sketch::of("x: float32[n, m, k]");
     let ends = [("start", -1), ("end", 2), ("axis", 2)];
     let sliced = ends.into_iter().fold(sliced, |sketch, (name, at)| sketch.ints(name, &[at]));
     let sliced = sliced

@@ -5,17 +5,16 @@ mod older;
 mod sequences;
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use gradus::conversion::{ConvertOptions, Exactness, Obstacles};
 use gradus::convert::Rules;
-use gradus::element::Bool;
-use gradus::graph::{self, Builder, Content, DeclaredDim, Origin, Standard, Type};
+use gradus::graph::{self, Content, DeclaredDim, Standard, Type};
 use gradus::infer::{InferOptions, InputFact};
 use gradus::{DType, Fact, Kind, Model, Number, Shape, Tensor, Value};
 
 use crate::common::compare::difference;
 use crate::common::one::One;
+use crate::common::sketch::Sketch;
 
 type Values = HashMap<String, Value>;
 
@@ -75,35 +74,20 @@ fn network(random: &mut fastrand::Rng, operator: &str) -> (String, Model, Values
     } else {
         ([steps, batch, size], [directions, batch, hidden])
     };
-    let mut given = vec![
-        ("X", floats(random, &x)),
-        ("W", floats(random, &[directions, gates * hidden, size])),
-        ("R", floats(random, &[directions, gates * hidden, hidden])),
+    let mut given: Vec<Option<Value>> = vec![
+        Some(floats(random, &x).into()),
+        Some(floats(random, &[directions, gates * hidden, size]).into()),
+        Some(floats(random, &[directions, gates * hidden, hidden]).into()),
     ];
     let lengths: Vec<i32> = (0..batch).map(|_| i32::try_from(random.usize(1..=steps)).unwrap()).collect();
     let optional = [
-        ("B", floats(random, &[directions, 2 * gates * hidden])),
-        ("lengths", Tensor::vector(&lengths)),
-        ("h", floats(random, &state)),
-        ("c", floats(random, &state)),
+        floats(random, &[directions, 2 * gates * hidden]),
+        Tensor::vector(&lengths),
+        floats(random, &state),
+        floats(random, &state),
     ];
-    let mut builder = Builder::new("network");
-    let mut keys: Vec<&str> = vec!["X", "W", "R"];
-    for (name, tensor) in optional.into_iter().take(if operator == "LSTM" { 4 } else { 3 }) {
-        if random.bool() {
-            given.push((name, tensor));
-            keys.push(name);
-        } else {
-            keys.push("");
-        }
-    }
-    let mut inputs = Values::new();
-    for (name, tensor) in given {
-        let id = builder.define(name, Origin::Input).unwrap();
-        let dims = tensor.shape().dims().iter().map(|&len| DeclaredDim::Known(len)).collect();
-        builder.info(id).declared = Some(Type::Tensor(Some(tensor.dtype()), Some(dims)));
-        inputs.insert(name.to_owned(), tensor.into());
-    }
+    let optional = optional.into_iter().take(if operator == "LSTM" { 4 } else { 3 });
+    given.extend(optional.map(|tensor| random.bool().then(|| tensor.into())));
     let mut attributes = vec![
         ("hidden_size", Content::Int(2)),
         ("direction", Content::Bytes(direction.into())),
@@ -118,20 +102,13 @@ fn network(random: &mut fastrand::Rng, operator: &str) -> (String, Model, Values
     if operator == "RNN" && random.bool() {
         attributes.push(("activations", words(&vec!["Relu"; directions])));
     }
-    let what = format!("{operator} {keys:?} {attributes:?}");
-    let outputs: &[&str] = if operator == "LSTM" { &["Y", "Y_h", "Y_c"] } else { &["Y", "Y_h"] };
-    builder.apply("node", operator, 22, &keys, outputs, attributes).unwrap();
-    for output in outputs {
-        builder.output(output);
-    }
-    (what, onnx(builder, 22), inputs)
-}
-
-fn onnx(builder: Builder, opset: i64) -> Model {
-    let mut model = graph::Model::new(Standard::Onnx);
-    model.opsets = vec![("".into(), opset)];
-    model.graph = builder.finish().unwrap();
-    Model::from_source(model)
+    let what =
+        format!("{operator} {:?} {attributes:?}", given.iter().map(Option::is_some).collect::<Vec<_>>());
+    let one = One::of(Standard::Onnx, operator, 22).values(given).known();
+    let one = one.outputs(if operator == "LSTM" { 3 } else { 2 });
+    let (model, inputs) =
+        attributes.into_iter().fold(one, |one, (name, content)| one.attribute(name, content)).model();
+    (what, model, inputs)
 }
 
 #[test]
@@ -203,73 +180,45 @@ fn networks_that_openvino_lacks_are_refused() {
     assert!(refusal(&softsign).contains("softsign"), "{}", refusal(&softsign));
 }
 
-/// A model of one input, `x`, whose nodes a function adds; it gives `y`.
-fn model(tensor: &Tensor, open: bool, nodes: impl FnOnce(&mut Builder)) -> (Model, Values) {
-    let mut builder = Builder::new("sequence");
-    let id = builder.define("x", Origin::Input).unwrap();
-    let dims = tensor.shape().dims().iter();
-    let dims = dims.map(|&len| if open { DeclaredDim::Unknown } else { DeclaredDim::Known(len) }).collect();
-    builder.info(id).declared = Some(Type::Tensor(Some(tensor.dtype()), Some(dims)));
-    nodes(&mut builder);
-    builder.output("y");
-    (onnx(builder, 20), HashMap::from([("x".to_owned(), tensor.clone().into())]))
-}
-
-fn constant(builder: &mut Builder, key: &str, tensor: Tensor) {
-    builder.constant(key, tensor.into()).unwrap();
-}
-
-fn int(name: &'static str, value: i64) -> (&'static str, Content) {
-    (name, Content::Int(value))
+/// A model of one input, `x`, and these statements.
+fn model(x: &Tensor, open: bool, text: &str) -> (Model, Values) {
+    let size = |len: &usize| if open { String::new() } else { len.to_string() };
+    let sizes: Vec<_> = x.shape().dims().iter().map(size).collect();
+    let sizes: Vec<_> = sizes.iter().map(String::as_str).collect();
+    let model = Sketch::new().input("x", x.dtype(), &sizes).text(text).unwritten(20);
+    (model, HashMap::from([("x".to_owned(), x.clone().into())]))
 }
 
 /// An If that squeezes `x`, or what is negative of it: `s`, whose rank is not known before the run.
-fn squeezed(b: &mut Builder) {
-    let mut branches = vec![];
-    for (name, operator) in [("then_branch", "Identity"), ("else_branch", "Neg")] {
-        let mut branch = Builder::nested(name);
-        let [own, output] = [format!("{operator}_x"), format!("{operator}_s")];
-        branch.apply("", operator, 20, &["x"], &[&own], vec![]).unwrap();
-        branch.apply("", "Squeeze", 20, &[&own], &[&output], vec![]).unwrap();
-        branch.output(&output);
-        branches.push((name, Content::Graph(Arc::new(branch.finish().unwrap()))));
-    }
-    constant(b, "zero", Tensor::scalar(0f32));
-    b.apply("max", "ReduceMax", 20, &["x"], &["max"], vec![int("keepdims", 0)]).unwrap();
-    b.apply("positive", "Greater", 20, &["max", "zero"], &["positive"], vec![]).unwrap();
-    b.apply("if", "If", 20, &["positive"], &["s"], branches).unwrap();
-}
+const SQUEEZED: &str = "zero = 0.0; max = ReduceMax(x, keepdims=0); positive = Greater(max, zero);
+    s = If(positive, then_branch={a = Identity(x); b = Squeeze(a); return b},
+           else_branch={c = Neg(x); d = Squeeze(c); return d})";
 
 #[test]
 fn weights_tell_the_rank_that_inputs_leave_open() {
     let random = &mut fastrand::Rng::with_seed(8);
     let x = floats(random, &[1, 2, 3, 8]);
-    let [kernel, w, r] = [vec![4, 3, 3], vec![1, 8, 8], vec![1, 8, 2]].map(|dims| floats(random, &dims));
-    let (of_conv, inputs) = model(&x, true, |b| {
-        squeezed(b);
-        constant(b, "w", kernel);
-        b.apply("conv", "Conv", 20, &["s", "w"], &["y"], vec![]).unwrap();
-    });
+    let (of_conv, inputs) = model(
+        &x,
+        true,
+        &format!("{SQUEEZED}; w = float32[4, 3, 3](0.5, -0.25, 0.125, 1.5); y = Conv(s, w); return y"),
+    );
     there_and_back("Conv", &of_conv, &inputs);
-    let (of_lstm, inputs) = model(&x, true, |b| {
-        squeezed(b);
-        constant(b, "w", w);
-        constant(b, "r", r);
-        let hidden = vec![int("hidden_size", 2)];
-        b.apply("lstm", "LSTM", 20, &["s", "w", "r"], &["y"], hidden).unwrap();
-    });
+    let (of_lstm, inputs) = model(
+        &x,
+        true,
+        &format!(
+            "{SQUEEZED}; w = float32[1, 8, 8](0.5, -0.25, 0.125); r = float32[1, 8, 2](0.75, -0.5, 0.25);
+             y = LSTM(s, w, r, hidden_size=2); return y"
+        ),
+    );
     there_and_back("LSTM", &of_lstm, &inputs);
 }
 
 #[test]
 fn outputs_have_the_rank_that_the_model_declares() {
     let x = floats(&mut fastrand::Rng::with_seed(9), &[1, 2, 3, 8]);
-    let (model, inputs) = model(&x, true, |b| {
-        squeezed(b);
-        b.apply("exp", "Exp", 20, &["s"], &["y"], vec![]).unwrap();
-        let y = b.find("y").unwrap();
-        b.info(y).declared = Some(Type::Tensor(Some(DType::F32), Some(vec![DeclaredDim::Unknown; 3])));
-    });
+    let (model, inputs) = model(&x, true, &format!("{SQUEEZED}; y = Exp(s); return y: float32[, , ]"));
     let there = there_and_back("Exp", &model, &inputs);
     let declared =
         |name: &str| there.graph().find(name).and_then(|id| there.graph().value(id).declared.clone());
@@ -281,18 +230,10 @@ fn outputs_have_the_rank_that_the_model_declares() {
 #[test]
 fn slices_have_a_computed_number_of_axes() {
     let x = floats(&mut fastrand::Rng::with_seed(22), &[2, 3]);
-    let (sliced, inputs) = model(&x, true, |b| {
-        for (key, values) in [("starts", [0i64, 1, 0]), ("ends", [1, 3, 9]), ("zero", [0; 3])] {
-            constant(b, key, Tensor::vector(&values[..if key == "zero" { 1 } else { 3 }]));
-        }
-        b.apply("shape", "Shape", 20, &["x"], &["shape"], vec![]).unwrap();
-        constant(b, "one", Tensor::vector(&[1i64]));
-        b.apply("count", "Slice", 20, &["shape", "zero", "one"], &["count"], vec![]).unwrap();
-        for (key, own) in [("starts", "from"), ("ends", "to")] {
-            b.apply(key, "Slice", 20, &[key, "zero", "count"], &[own], vec![]).unwrap();
-        }
-        b.apply("slice", "Slice", 20, &["x", "from", "to"], &["y"], vec![]).unwrap();
-    });
+    let text = "starts = [0, 1, 0]; ends = [1, 3, 9]; zero = [0]; one = [1]; shape = Shape(x);
+         count = Slice(shape, zero, one); from = Slice(starts, zero, count); to = Slice(ends, zero, count);
+         y = Slice(x, from, to); return y";
+    let (sliced, inputs) = model(&x, true, text);
     there_and_back("a slice", &sliced, &inputs);
 }
 

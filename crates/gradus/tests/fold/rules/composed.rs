@@ -3,7 +3,7 @@
 use gradus::graph::Content;
 use gradus::{DType, Model, Tensor};
 
-use super::patterns::{Pattern, end, floats, pattern, scalar, x};
+use super::patterns::{Pattern, end, floats, of, pattern, scalar, x};
 use crate::common::sketch::Sketch;
 
 fn axis(number: i64) -> Vec<(&'static str, Content)> {
@@ -226,7 +226,7 @@ fn unseen_zeros() -> Model {
 
 #[expect(clippy::too_many_lines, reason = "a table of cases")]
 pub fn exact() -> Vec<Pattern> {
-    let (n, cube) = (&["n", "4"][..], &["2", "3", "4"][..]);
+    let n = &["n", "4"][..];
     let bounds = |sketch: Sketch| sketch.text("one = [1]; two = [2]; ends = [8]; less = [4]");
     let sliced = |last: &str, sizes: &[&str]| {
         end(
@@ -247,32 +247,22 @@ pub fn exact() -> Vec<Pattern> {
     };
     vec![
         pattern("settled-integers", end(settled(&[2.5, 7.0]), &["2", "n"]), "Gather Relu"),
-        pattern(
+        of(
             "views-of-functions",
-            x(n).text("first = [0]")
-                .constant("angles", Tensor::vector(&[0.5f32, 1.0, 1.5, 2.0]))
-                .text("a = Cos(angles); b = Unsqueeze(a, first); y = Mul(x, b)")
-                .output("y", DType::F32, n)
-                .model(),
+            "n, 4 -> n, 4",
+            "first = [0]; angles = float32[4](0.5, 1, 1.5, 2); a = Cos(angles);
+             b = Unsqueeze(a, first); y = Mul(x, b)",
             "Cos Mul",
         ),
         pattern("slices", sliced("less", &["n", "2"]), "Slice Relu"),
         pattern("slices", sliced("ends", &["n", "5"]), "Slice Relu"),
-        pattern(
-            "joins",
-            end(x(n).text("a = Concat(x, x, axis=-1); t = Concat(x, a, axis=1)"), &["n", "12"]),
-            "Concat Relu",
-        ),
+        of("joins", "n, 4 -> n, 12", "a = Concat(x, x, axis=-1); t = Concat(x, a, axis=1)", "Concat Relu"),
         // The other reader of the inner Concat is not needed, or found to be equal later.
-        pattern(
+        of(
             "joins",
-            end(
-                x(n).text(
-                    "a = Concat(x, x, axis=1); dead = Sin(a); b = Concat(x, a, axis=1);
-                     c = Concat(x, a, axis=1); t = Add(b, c)",
-                ),
-                &["n", "12"],
-            ),
+            "n, 4 -> n, 12",
+            "a = Concat(x, x, axis=1); dead = Sin(a); b = Concat(x, a, axis=1);
+             c = Concat(x, a, axis=1); t = Add(b, c)",
             "Concat Add Relu",
         ),
         pattern(
@@ -300,12 +290,10 @@ pub fn exact() -> Vec<Pattern> {
             "Slice Relu",
         ),
         pattern("known-element", optional(), "Mul Relu"),
-        pattern(
+        of(
             "known-sequence",
-            end(
-                x(n).text("all = SequenceConstruct(x, x); t = ConcatFromSequence(all, axis=-1)"),
-                &["n", "8"],
-            ),
+            "n, 4 -> n, 8",
+            "all = SequenceConstruct(x, x); t = ConcatFromSequence(all, axis=-1)",
             "Concat Relu",
         ),
         pattern("transposes-around-regions", turned_axes(), "Slice Concat Pad Neg Relu"),
@@ -322,18 +310,14 @@ pub fn exact() -> Vec<Pattern> {
         pattern("filled-operand", filled("Sub", &["half", "ones"]), "Shape ConstantOfShape Add Relu"),
         pattern("filled-operand", filled("Neg", &["ones"]), "Shape ConstantOfShape Add Relu"),
         pattern("transposes-around-regions", turned("Sqrt"), "Transpose Add Sqrt Mul ReduceMax Mul Relu"),
-        pattern(
+        of(
             "split-join",
-            end(
-                x(n).text(
-                    "sizes = [1, 3]; a, b = Split(x, sizes, axis=1);
-                     t = Concat(a, b, axis=-1)",
-                ),
-                n,
-            ),
+            "n, 4 -> n, 4",
+            "sizes = [1, 3]; a, b = Split(x, sizes, axis=1);
+             t = Concat(a, b, axis=-1)",
             "Relu",
         ),
-        pattern("repeated", end(x(n).text("a = Ceil(x); t = Ceil(a)"), n), "Ceil Relu"),
+        of("repeated", "n, 4 -> n, 4", "a = Ceil(x); t = Ceil(a)", "Ceil Relu"),
         pattern("single-loop", looped(1), "Mul Relu"),
         pattern("unrolled-loops", undone(5), "Neg Relu"),
         pattern(
@@ -354,15 +338,11 @@ pub fn exact() -> Vec<Pattern> {
                 .model(),
             "Neg Mul Add Relu",
         ),
-        pattern(
+        of(
             "transposes-around",
-            end(
-                x(cube).text(
-                    "a = Transpose(x, perm=[1, 2, 0]); b = Neg(a);
-                     t = Transpose(b, perm=[2, 0, 1])",
-                ),
-                cube,
-            ),
+            "2, 3, 4 -> 2, 3, 4",
+            "a = Transpose(x, perm=[1, 2, 0]); b = Neg(a);
+             t = Transpose(b, perm=[2, 0, 1])",
             "Neg Relu",
         ),
     ]
@@ -493,25 +473,18 @@ pub fn fused() -> Vec<Pattern> {
             turned("Sin"),
             "Transpose Add Sin Mul ReduceMax Mul Relu",
         ),
-        pattern(
+        of(
             "transposes-around-functions",
-            end(
-                x(&["2", "3", "4"]).text(
-                    "a = Transpose(x, perm=[1, 2, 0]); b = Sin(a);
-                     t = Transpose(b, perm=[2, 0, 1])",
-                ),
-                &["2", "3", "4"],
-            ),
+            "2, 3, 4 -> 2, 3, 4",
+            "a = Transpose(x, perm=[1, 2, 0]); b = Sin(a);
+             t = Transpose(b, perm=[2, 0, 1])",
             "Sin Relu",
         ),
-        pattern(
+        of(
             "clips",
-            x(n).text(
-                "low = -0.75; high = 0.5; more = 0.75; a = Clip(x, low, more);
-                 b = Clip(a, low, high); y = Relu(b)",
-            )
-            .output("y", DType::F32, n)
-            .model(),
+            "n, 4 -> n, 4",
+            "low = -0.75; high = 0.5; more = 0.75; a = Clip(x, low, more);
+             b = Clip(a, low, high); y = Relu(b)",
             "Clip",
         ),
         pattern("swish", of_set(x(n).text("a = Sigmoid(x); t = Mul(a, x)"), n, 24), "Swish Relu"),

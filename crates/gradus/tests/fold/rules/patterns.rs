@@ -20,6 +20,15 @@ pub fn pattern(rule: &'static str, model: Model, left: &'static str) -> Pattern 
     Pattern { rule, level, model, left }
 }
 
+/// A pattern of these statements of `x`, by the sizes of `x` and of the result: of `t`, which Relu
+/// reads, or of `y`.
+pub fn of(rule: &'static str, sizes: &str, nodes: &str, left: &'static str) -> Pattern {
+    let (from, to) = sizes.split_once(" -> ").unwrap();
+    let end = if nodes.contains("y = ") { "" } else { "y = Relu(t);" };
+    let text = format!("x: float32[{from}]; {nodes}; {end} return y: float32[{to}]");
+    pattern(rule, Sketch::of(&text).model(), left)
+}
+
 pub fn x(sizes: &[&str]) -> Sketch {
     Sketch::new().input("x", DType::F32, sizes)
 }
@@ -49,89 +58,66 @@ pub fn binary(operator: &str, value: f32) -> Model {
 }
 
 pub fn moves() -> Vec<Pattern> {
-    let (n, cube) = (&["n", "3"][..], &["2", "3", "4"][..]);
     vec![
-        pattern("identity", end(x(n).text("a = Identity(x); t = Identity(a)"), n), "Relu"),
-        pattern("same-cast", end(x(n).text("t = Cast(x, to=1)"), n), "Relu"),
-        pattern("lossless-casts", end(x(n).text("a = Cast(x, to=11); t = Cast(a, to=1)"), n), "Relu"),
-        pattern(
+        of("identity", "n, 3 -> n, 3", "a = Identity(x); t = Identity(a)", "Relu"),
+        of("same-cast", "n, 3 -> n, 3", "t = Cast(x, to=1)", "Relu"),
+        of("lossless-casts", "n, 3 -> n, 3", "a = Cast(x, to=11); t = Cast(a, to=1)", "Relu"),
+        of(
             "whole-slice",
-            end(x(n).text("from = [0]; to = [9223372036854775807]; t = Slice(x, from, to)"), n),
+            "n, 3 -> n, 3",
+            "from = [0]; to = [9223372036854775807]; t = Slice(x, from, to)",
             "Relu",
         ),
-        pattern("single-join", end(x(n).text("t = Concat(x, axis=0)"), n), "Relu"),
-        pattern("zero-pad", end(x(n).text("pads = [0, 0, 0, 0]; t = Pad(x, pads)"), n), "Relu"),
-        pattern("same-transpose", end(x(n).text("t = Transpose(x, perm=[0, 1])"), n), "Relu"),
-        pattern(
+        of("single-join", "n, 3 -> n, 3", "t = Concat(x, axis=0)", "Relu"),
+        of("zero-pad", "n, 3 -> n, 3", "pads = [0, 0, 0, 0]; t = Pad(x, pads)", "Relu"),
+        of("same-transpose", "n, 3 -> n, 3", "t = Transpose(x, perm=[0, 1])", "Relu"),
+        of(
             "transposes",
-            end(x(cube).text("a = Transpose(x, perm=[1, 2, 0]); t = Transpose(a, perm=[2, 0, 1])"), cube),
+            "2, 3, 4 -> 2, 3, 4",
+            "a = Transpose(x, perm=[1, 2, 0]); t = Transpose(a, perm=[2, 0, 1])",
             "Relu",
         ),
-        pattern(
+        of(
             "transposes",
-            end(
-                x(cube).text("a = Transpose(x, perm=[1, 2, 0]); t = Transpose(a, perm=[1, 2, 0])"),
-                &["4", "2", "3"],
-            ),
+            "2, 3, 4 -> 4, 2, 3",
+            "a = Transpose(x, perm=[1, 2, 0]); t = Transpose(a, perm=[1, 2, 0])",
             "Transpose Relu",
         ),
-        pattern(
+        of(
             "reshapes",
-            end(
-                x(&["n", "6"]).text(
-                    "a_shape = [-1, 2, 3]; b_shape = [-1, 3, 2]; a = Reshape(x, a_shape);
-                     t = Reshape(a, b_shape)",
-                ),
-                &["n", "3", "2"],
-            ),
+            "n, 6 -> n, 3, 2",
+            "a_shape = [-1, 2, 3]; b_shape = [-1, 3, 2]; a = Reshape(x, a_shape);
+             t = Reshape(a, b_shape)",
             "Reshape Relu",
         ),
-        pattern(
+        of(
             "reshapes",
-            end(
-                x(&["n", "6"]).text(
-                    "heads = [-1, 4, 1, 6]; a = Reshape(x, heads);
-                     t = Transpose(a, perm=[0, 2, 1, 3])",
-                ),
-                &["m", "1", "4", "6"],
-            ),
+            "n, 6 -> m, 1, 4, 6",
+            "heads = [-1, 4, 1, 6]; a = Reshape(x, heads);
+             t = Transpose(a, perm=[0, 2, 1, 3])",
             "Reshape Relu",
         ),
-        pattern(
+        of(
             "unit-axes",
-            end(
-                x(&["n", "m"]).text(
-                    "both = [1, 2]; third = [2]; last = [-1]; a = Unsqueeze(x, both);
-                     b = Squeeze(a, third); t = Unsqueeze(b, last)",
-                ),
-                &["n", "1", "m", "1"],
-            ),
+            "n, m -> n, 1, m, 1",
+            "both = [1, 2]; third = [2]; last = [-1]; a = Unsqueeze(x, both);
+             b = Squeeze(a, third); t = Unsqueeze(b, last)",
             "Unsqueeze Relu",
         ),
-        pattern(
+        of(
             "unit-axes",
-            end(
-                x(&["n", "1", "1", "m"]).text("second = [1]; a = Squeeze(x, second); t = Squeeze(a, second)"),
-                &["n", "m"],
-            ),
+            "n, 1, 1, m -> n, m",
+            "second = [1]; a = Squeeze(x, second); t = Squeeze(a, second)",
             "Squeeze Relu",
         ),
-        pattern(
+        of(
             "slices",
-            end(
-                x(&["n", "5", "6"]).text(
-                    "one = [1]; three = [3]; last = [-1]; a = Slice(x, one, three, one);
-                     t = Slice(a, one, three, last)",
-                ),
-                &["n", "2", "2"],
-            ),
+            "n, 5, 6 -> n, 2, 2",
+            "one = [1]; three = [3]; last = [-1]; a = Slice(x, one, three, one);
+             t = Slice(a, one, three, last)",
             "Slice Relu",
         ),
-        pattern(
-            "equal-views",
-            end(x(n).text("axis = [0]; a = Unsqueeze(x, axis); t = Squeeze(a, axis)"), n),
-            "Relu",
-        ),
+        of("equal-views", "n, 3 -> n, 3", "axis = [0]; a = Unsqueeze(x, axis); t = Squeeze(a, axis)", "Relu"),
     ]
 }
 
@@ -140,31 +126,25 @@ pub fn values() -> Vec<Pattern> {
     let bools = || Sketch::new().input("x", DType::Bool, n);
     let not = |sketch: Sketch| sketch.text("y = Not(t)").output("y", DType::Bool, n).model();
     vec![
-        pattern(
+        of(
             "known-floats",
-            end(
-                scalar("step", 0.25)(scalar("limit", 1.0)(scalar("start", 0.25)(x(&["3"]))))
-                    .text("a = Range(start, limit, step); t = Add(x, a)"),
-                &["3"],
-            ),
+            "3 -> 3",
+            "start = 0.25; limit = 1.0; step = 0.25; a = Range(start, limit, step);
+             t = Add(x, a)",
             "Add Relu",
         ),
-        pattern("dropout", end(x(n).text("t = Dropout(x)"), n), "Relu"),
+        of("dropout", "n, 3 -> n, 3", "t = Dropout(x)", "Relu"),
         pattern("neutral-operand", binary("Mul", 1.0), "Relu"),
         pattern("neutral-operand", binary("Div", 1.0), "Relu"),
         pattern("neutral-operand", binary("Sub", 0.0), "Relu"),
         pattern("neutral-operand", binary("Add", -0.0), "Relu"),
         pattern("neutral-operand", binary("Pow", 1.0), "Relu"),
         pattern("neutral-operand", not(bools().text("c = true; t = And(x, c)")), "Not"),
-        pattern(
+        of(
             "known-floats",
-            end(
-                scalar("c", 16.0)(scalar("half", 0.5)(scalar("zero", 0.0)(x(n)))).text(
-                    "four = Pow(c, half); one = Exp(zero); factor = Mul(four, one);
-                     t = Mul(x, factor)",
-                ),
-                n,
-            ),
+            "n, 3 -> n, 3",
+            "zero = 0.0; half = 0.5; c = 16.0; four = Pow(c, half); one = Exp(zero);
+             factor = Mul(four, one); t = Mul(x, factor)",
             "Mul Relu",
         ),
         pattern(
@@ -177,22 +157,18 @@ pub fn values() -> Vec<Pattern> {
             "Neg",
         ),
         pattern("double-inverse", not(bools().text("a = Not(x); t = Not(a)")), "Not"),
-        pattern(
-            "double-inverse",
-            end(scalar("c", -1.0)(x(n)).text("a = Mul(c, x); t = Mul(a, c)"), n),
-            "Relu",
-        ),
-        pattern("known-where", end(x(n).text("c = true; other = 5.0; t = Where(c, x, other)"), n), "Relu"),
-        pattern(
+        of("double-inverse", "n, 3 -> n, 3", "c = -1.0; a = Mul(c, x); t = Mul(a, c)", "Relu"),
+        of("known-where", "n, 3 -> n, 3", "c = true; other = 5.0; t = Where(c, x, other)", "Relu"),
+        of(
             "negated-where",
-            end(x(n).text("zero = 0.0; below = Less(x, zero); c = Not(below); t = Where(c, x, zero)"), n),
+            "n, 3 -> n, 3",
+            "zero = 0.0; below = Less(x, zero); c = Not(below); t = Where(c, x, zero)",
             "Less Where Relu",
         ),
-        pattern(
+        of(
             "equal-nodes",
-            x(n).text("a = 2.0; b = 2.0; p = Div(x, a); q = Div(x, b); y = Mul(p, q)")
-                .output("y", DType::F32, n)
-                .model(),
+            "n, 3 -> n, 3",
+            "a = 2.0; b = 2.0; p = Div(x, a); q = Div(x, b); y = Mul(p, q)",
             "Div Mul",
         ),
         // Nodes that read constants of more bytes are told apart by them.
@@ -216,16 +192,8 @@ pub fn values() -> Vec<Pattern> {
                 .model(),
             "Shape ConstantOfShape Sub Mul",
         ),
-        pattern(
-            "output-names",
-            x(n).text("a = Relu(x); y = Identity(a)").output("y", DType::F32, n).model(),
-            "Relu",
-        ),
-        pattern(
-            "known-floats",
-            end(scalar("c", 4.0)(x(n)).text("r = Sqrt(c); t = Mul(x, r)"), n),
-            "Mul Relu",
-        ),
+        of("output-names", "n, 3 -> n, 3", "a = Relu(x); y = Identity(a)", "Relu"),
+        of("known-floats", "n, 3 -> n, 3", "c = 4.0; r = Sqrt(c); t = Mul(x, r)", "Mul Relu"),
     ]
 }
 
@@ -352,11 +320,7 @@ fn fused() -> Vec<Pattern> {
         pattern("zero-sum", binary("Add", 0.0), "Relu"),
         pattern("gelu", end(gelu, rows), "Gelu Relu"),
         pattern("layer-normalization", end(norm, rows), "LayerNormalization Relu"),
-        pattern(
-            "float-arithmetic",
-            end(scalar("c", 0.5)(x(rows)).text("r = Exp(c); t = Mul(x, r)"), rows),
-            "Mul Relu",
-        ),
+        of("float-arithmetic", "n, 4 -> n, 4", "c = 0.5; r = Exp(c); t = Mul(x, r)", "Mul Relu"),
     ]
 }
 
