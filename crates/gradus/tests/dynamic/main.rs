@@ -9,7 +9,7 @@ mod common {
 use std::path::Path;
 use std::sync::Arc;
 
-use common::sketch::Sketch;
+use common::sketch::{Sketch, tensor_type};
 use gradus::check::CheckOptions;
 use gradus::dynamic::{Dynamic, DynamicOptions};
 use gradus::graph::{self, Constant, DeclaredDim, Standard, Stored};
@@ -240,6 +240,35 @@ struct Unreadable;
 impl Stored for Unreadable {
     fn load(&self) -> Result<Tensor, Error> {
         Err(Error::new(Kind::Io, "the weights were read"))
+    }
+}
+
+/// Runtimes hold the values of bodies to the sizes that these declare.
+#[test]
+fn bodies_declare_the_sizes_that_are_open() {
+    let branch = |operator: &str| {
+        let text = format!("s = {operator}(a); t = Tanh(s); return t: float32[2, 3]");
+        Sketch::nested().text(&text).graph()
+    };
+    let body = Sketch::nested()
+        .text("i: int64[]; go: bool[]; a: float32[2, 3]; on = Identity(go)")
+        .with("If", &["go"], &["b"], vec![("then_branch", branch("Neg")), ("else_branch", branch("Abs"))])
+        .text("c = Exp(b); return on: bool[]; return b: float32[2, 3]; return c: float32[2, 3]");
+    let model = Sketch::of("x: float32[2, 3]; most: int64[]")
+        .with("Loop", &["most", "", "x"], &["y", "z"], vec![("body", body.graph())])
+        .text("return y: float32[2, 3]; return z: float32[most, 2, 3]")
+        .model();
+    let made = model.dynamic(&options("x=n,3", &[])).unwrap().model;
+    let body = made.graph.nodes()[0].graphs().next().unwrap();
+    let open = |graph: &graph::Graph, name: &str| {
+        let info = graph.values().iter().find(|info| &*info.name == name && info.declared.is_some());
+        info.unwrap().declared.clone().unwrap()
+    };
+    for name in ["a", "b", "c"] {
+        assert_eq!(open(body, name), tensor_type(DType::F32, &["n", "3"]), "{name}");
+    }
+    for branch in body.nodes().iter().flat_map(|node| node.graphs()) {
+        assert_eq!(open(branch, "t"), tensor_type(DType::F32, &["n", "3"]));
     }
 }
 
