@@ -114,7 +114,9 @@ fn cast(cx: &mut ConvertContext<'_, '_>, to: DType) -> Result<Vec<NewValue>> {
         cx.edges(caveats::CAST);
     }
     let largest = largest_float8(to);
-    if to.is_float() && to.bits() <= 8 && largest.is_none() {
+    if to == DType::F8E8M0 {
+        cx.rounding(caveats::SCALE);
+    } else if to.is_float() && to.bits() <= 8 && largest.is_none() {
         cx.edges("the OpenVINO specification does not define conversions of numbers out of range");
     }
     if !(from.is_real() || from == DType::Bool) || !(to.is_real() || to == DType::Bool) {

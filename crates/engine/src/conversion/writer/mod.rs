@@ -274,6 +274,12 @@ impl GraphWriter {
         }
         // Conversion to the own type, as not every program that reads the format has its Identity.
         let dtype = dtype.ok_or_else(|| not_known("element type of a copied value"))?;
+        // OpenVINO converts no strings.
+        if dtype == DType::String {
+            let first = self.tensor(Tensor::vector(&[0i64]));
+            let longer = self.put("Unsqueeze", &[value, first], &[], 1)?[0];
+            return Ok(self.put("Squeeze", &[longer, first], &[], 1)?[0]);
+        }
         Ok(self.put("Convert", &[value], &[named("destination_type", dtype)?], 1)?[0])
     }
 
@@ -288,6 +294,15 @@ impl GraphWriter {
             Some(ValueSource::Constant(constant)) => Some(constant),
             _ => None,
         }
+    }
+
+    /// The operator that makes a value, and its inputs.
+    pub fn maker(&self, value: NewValue) -> Option<(&str, &[NewValue])> {
+        if !self.is_computed(value) {
+            return None;
+        }
+        let node = self.nodes.iter().rev().find(|node| node.outputs.contains(&value))?;
+        Some((&node.operator, &node.inputs))
     }
 
     /// The number of nodes that are written.
