@@ -267,7 +267,8 @@ impl Source {
         pass.shared.symbols.print_in(options.dialect);
         pass.operators = self.operators();
         pass.limits = options.limits.unwrap_or(self.limits());
-        for (name, given) in &options.sizes.inputs {
+        // The first error is the same in every run.
+        for (name, given) in options.sizes.inputs.iter().collect::<BTreeMap<_, _>>() {
             self.input(name)?;
             within_signed(name, given)?;
         }
@@ -275,7 +276,7 @@ impl Source {
         let nameless: HashSet<_> = nameless_axes(graph).map(|(_, name)| name).collect();
         let nameless = &nameless - &declared;
         let known = &declared | &nameless;
-        for (name, value) in &options.sizes.dims {
+        for (name, value) in options.sizes.dims.iter().collect::<BTreeMap<_, _>>() {
             if !known.contains(name) {
                 let mut known: Vec<_> = known.iter().map(String::as_str).collect();
                 known.shared_sort();

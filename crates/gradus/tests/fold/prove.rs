@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use fastrand::Rng;
 use gradus::conversion::ConvertOptions;
-use gradus::fold::FoldOptions;
+use gradus::fold::{FoldOptions, Level, RuleSet};
 use gradus::graph::{self, Attribute, Builder, Content, Graph, Node, OperatorId, Origin, Slots, Standard};
 use gradus::prove::{Proof, ProveOptions, Verdict};
 use gradus::{DType, Model, Number, Tensor, Value};
@@ -336,6 +336,36 @@ fn loops_that_declare_other_sizes_are_not_proved() {
         let [first, second] = declared.map(|declared| model(declared, most));
         let proof = proof(&first, &second).unwrap();
         assert_eq!(proof.is_complete(), same, "{declared:?} {most:?}");
+    }
+}
+
+/// A branch decides the rank of a value: the one that a model declares of it proves nothing, and
+/// nothing is folded by it.
+#[test]
+fn declared_ranks_of_values_that_have_several_prove_nothing() {
+    let branch = |text: &str| Sketch::nested().text(text).output("b", DType::F32, &[]).graph();
+    let open = |name: &str| {
+        let branches =
+            vec![("then_branch", branch("b = Neg(x)")), ("else_branch", branch("b = Unsqueeze(x, first)"))];
+        Sketch::of("x: float32[n]; c: bool[]; first = [0]").with("If", &["c"], &[name], branches)
+    };
+    for (declared, rank) in [(&["n"][..], 1), (&["1", "n"], 2)] {
+        let ranked = || open("y").output("y", DType::F32, declared);
+        let first = ranked().text("s = Shape(y); r = Size(s); return r: int64[]").model();
+        let second = ranked().text(&format!("k = {rank}; r = Identity(k); return r: int64[]")).model();
+        let proof = proof(&first, &second).unwrap();
+        assert!(!proof.is_complete(), "{declared:?}");
+        for level in Level::ALL {
+            let mut options = FoldOptions::default();
+            options.rules = RuleSet::of(level);
+            let folded = first.edited(&first.fold(&options).unwrap().model).unwrap();
+            for (c, wanted) in [(true, 1i64), (false, 2)] {
+                let x = Tensor::vector(&[1f32, 2.0]);
+                let c = Tensor::scalar(gradus::element::Bool::from(c));
+                let outputs = folded.run([("x", x), ("c", c)]).unwrap();
+                assert_eq!(outputs["r"].tensor().unwrap(), &Tensor::scalar(wanted), "{declared:?} {level:?}");
+            }
+        }
     }
 }
 
