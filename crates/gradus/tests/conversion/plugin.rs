@@ -69,6 +69,26 @@ fn strings_that_the_plug_in_refuses_are_named() {
     }
 }
 
+/// The plug-in computes integers of 4 bits, and uint16, in wider types.
+#[test]
+fn integers_that_a_type_cannot_hold_are_named() {
+    for (from, to, is_named) in [
+        (DType::I32, 21, true),
+        (DType::I8, 22, true),
+        (DType::U8, 22, true),
+        (DType::I64, 4, true),
+        (DType::I8, 4, true),
+        (DType::U8, 4, false),
+        (DType::Bool, 21, false),
+        (DType::I32, 3, false),
+    ] {
+        let mut sketch = Sketch::new().input("x", from, &["n"]).text(&format!("y = Cast(x, to={to})"));
+        sketch.0.output("y");
+        let notes = in_openvino(sketch).report.notes;
+        assert_eq!(notes.iter().any(|note| note.why.contains("keeps integers")), is_named, "{from} to {to}");
+    }
+}
+
 /// OpenVINO rounds to the nearest power of two, whatever mode a Cast has.
 #[test]
 fn powers_of_two_are_rounded_to_the_nearest() {

@@ -143,6 +143,19 @@ fn bodies_declare_the_sizes_that_are_given() {
     }
 }
 
+/// ONNX counts the inputs of a Loop before those that it carries, where they have no name too.
+#[test]
+fn loops_without_a_condition_keep_its_place() {
+    let text = "i: int64[]; go: bool[]; on = Identity(go); j = Mul(i, i)";
+    let body = Sketch::nested().text(text).text("return on: bool[]; return j: int64[]").graph();
+    let sketch = Sketch::of("most: int64[]").with("Loop", &["most", ""], &["y"], vec![("body", body)]);
+    let model = sketch.output("y", DType::I64, &[""]).model();
+    for opset in [11, 21] {
+        let converted = in_set(&model, opset).unwrap().model;
+        assert_eq!(converted.graph().nodes()[0].inputs.len(), 2, "{opset}");
+    }
+}
+
 /// Operators of other domains, known or not, stay in another operator set of ONNX.
 #[test]
 fn nodes_of_other_domains_stay_as_they_are() {

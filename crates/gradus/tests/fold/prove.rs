@@ -339,21 +339,33 @@ fn loops_that_declare_other_sizes_are_not_proved() {
     }
 }
 
-/// A branch decides the rank of a value: the one that a model declares of it proves nothing, and
-/// nothing is folded by it.
+/// A branch decides the rank of a value, by itself or in a loop: the rank that a model declares of it
+/// proves nothing, and nothing is folded by it.
 #[test]
 fn declared_ranks_of_values_that_have_several_prove_nothing() {
-    let branch = |text: &str| Sketch::nested().text(text).output("b", DType::F32, &[]).graph();
-    let open = |name: &str| {
-        let branches =
-            vec![("then_branch", branch("b = Neg(x)")), ("else_branch", branch("b = Unsqueeze(x, first)"))];
-        Sketch::of("x: float32[n]; c: bool[]; first = [0]").with("If", &["c"], &[name], branches)
+    let branches = |of: &str| {
+        let branch = |text: String| Sketch::nested().text(&text).output("b", DType::F32, &[]).graph();
+        let other = branch(format!("b = Unsqueeze({of}, first)"));
+        vec![("then_branch", branch(format!("b = Neg({of})"))), ("else_branch", other)]
     };
-    for (declared, rank) in [(&["n"][..], 1), (&["1", "n"], 2)] {
-        let ranked = || open("y").output("y", DType::F32, declared);
-        let first = ranked().text("s = Shape(y); r = Size(s); return r: int64[]").model();
-        let second = ranked().text(&format!("k = {rank}; r = Identity(k); return r: int64[]")).model();
-        let proof = proof(&first, &second).unwrap();
+    let open = |in_loop: bool, declared: &[&str]| {
+        let sketch = Sketch::of("x: float32[n]; c: bool[]; first = [0]; once = 1");
+        let sketch = if in_loop {
+            let body = Sketch::nested().text("i: int64[]; go: bool[]; v: float32[n]; on = Identity(go)");
+            let body = body.with("If", &["c"], &["next"], branches("v")).text("return on: bool[]");
+            let body = body.output("next", DType::F32, declared).graph();
+            sketch.with("Loop", &["once", "", "x"], &["y"], vec![("body", body)])
+        } else {
+            sketch.with("If", &["c"], &["y"], branches("x"))
+        };
+        sketch.output("y", DType::F32, declared)
+    };
+    for (in_loop, declared, rank) in
+        [(false, &["n"][..], 1), (false, &["1", "n"], 2), (true, &["n"], 1), (true, &["1", "n"], 2)]
+    {
+        let first = open(in_loop, declared).text("s = Shape(y); r = Size(s); return r: int64[]").model();
+        let second = format!("k = {rank}; r = Identity(k); return r: int64[]");
+        let proof = proof(&first, &open(in_loop, declared).text(&second).model()).unwrap();
         assert!(!proof.is_complete(), "{declared:?}");
         for level in Level::ALL {
             let mut options = FoldOptions::default();

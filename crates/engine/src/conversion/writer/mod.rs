@@ -14,7 +14,7 @@ use gradus_core::{DType, Error, Kind, Result, Tensor};
 use super::types::named;
 use crate::conversion::report::not_known;
 use crate::normalize::Form;
-use crate::schema::{Signature, openvino_versions};
+use crate::schema::{Arity, Signature, openvino_versions};
 
 /// A value of the graph that is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -207,6 +207,13 @@ impl GraphWriter {
         let mut attributes = listed(attributes);
         let version = if self.standard == Standard::Onnx {
             downgrade::in_form_of(self, operator, &mut inputs, &mut attributes)?;
+            // Inputs before any number of others are there, if only by an empty name.
+            if let Some([before @ .., last]) = self.signature(operator).map(|signature| signature.inputs)
+                && matches!(last.arity, Arity::Many { .. })
+                && inputs.len() < before.len()
+            {
+                inputs.resize(before.len(), NONE);
+            }
             self.opset
         } else {
             openvino_versions(operator).last().map_or(1, |newest| newest.since)
