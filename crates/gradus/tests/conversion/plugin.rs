@@ -29,7 +29,7 @@ fn products_take_weights_with_scaled_rows() {
         (0, "y = Gemm(x, w)", 4, true),
         (0, "r = Relu(w); y = MatMul(x, r)", 4, false),
     ] {
-        let scales: Vec<f32> = (1..=scales).map(|scale| scale as f32 / 4.0).collect();
+        let scales: Vec<f32> = (1..=scales).map(|scale: u8| f32::from(scale) / 4.0).collect();
         let sketch = Sketch::of("x: float32[n, 4]; x6: float32[n, 6]")
             .constant("codes", codes.clone())
             .constant("scales", Tensor::vector(&scales))

@@ -267,7 +267,7 @@ fn bodies_declare_the_sizes_that_are_open() {
     for name in ["a", "b", "c"] {
         assert_eq!(open(body, name), tensor_type(DType::F32, &["n", "3"]), "{name}");
     }
-    for branch in body.nodes().iter().flat_map(|node| node.graphs()) {
+    for branch in body.nodes().iter().flat_map(graph::Node::graphs) {
         assert_eq!(open(branch, "t"), tensor_type(DType::F32, &["n", "3"]));
     }
 }
