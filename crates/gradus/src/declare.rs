@@ -98,7 +98,7 @@ impl Model {
             InputFact::Type(of) if self.input(name).is_ok() => Some((&**name, of)),
             _ => None,
         });
-        self.with_input_types(types)
+        self.with_input_types(types.collect::<BTreeMap<_, _>>())
     }
 
     /// The model that declares what was inferred: of the values that nodes compute, and of inputs
@@ -133,7 +133,30 @@ impl Model {
         let computed = graph.nodes().iter().flat_map(|node| node.outputs.iter().copied().flatten());
         let all = graph.inputs().iter().chain(graph.outputs()).copied().chain(computed);
         let types = all.filter(|id| seen.insert(*id)).filter_map(told).collect();
-        self.source().apply(&Edit { types, ..Edit::keeping(0..graph.nodes().len()) })
+        let declared = self.source().apply(&Edit { types, ..Edit::keeping(0..graph.nodes().len()) })?;
+        if given.sizes.inputs.is_empty() { Ok(declared) } else { self.reopened(declared) }
+    }
+
+    /// An edited model whose inner graphs declare the sizes that inference finds, as its inputs have
+    /// other sizes than before: runtimes hold values to the sizes that these graphs declare.
+    #[cfg(feature = "write")]
+    pub(crate) fn reopened(&self, mut edited: graph::Model) -> Result<graph::Model> {
+        if edited.graph.nodes().iter().all(|node| node.graphs().next().is_none()) {
+            return Ok(edited);
+        }
+        let mut options = InferOptions::default();
+        options.ignore_declared = true;
+        let (_, symbols, bodies, _) = self.with_source(edited.clone()).infer(&options)?.into_parts();
+        let before = edited.clone();
+        let telling = Telling::new(&before, &symbols, &options);
+        edited.graph.declare(&mut |place, id| {
+            let info = graph_at(&before.graph, place).filter(|_| !place.is_empty())?.value(id);
+            let Some(Type::Tensor(dtype, Some(_))) = info.declared else { return None };
+            let say = |dim| Some(telling.size(dim).unwrap_or(DeclaredDim::Unknown));
+            let of = bodies.get(place).and_then(|facts| merged(info, facts.get(id.index())?, say));
+            Some(of.unwrap_or(Type::Tensor(dtype, None)))
+        });
+        Ok(edited)
     }
 }
 
@@ -150,6 +173,14 @@ pub(crate) fn checked_constant(info: &ValueInfo, value: &Value) -> Result<Tensor
         (Value::Tensor(tensor), _) => Ok(tensor.clone()),
         (other, _) => Err(Error::mismatch(Kind::Usage, what, other, "a tensor")),
     }
+}
+
+/// The graph at a place that [`graph::Graph::declare`] tells, by the numbers of the nodes around it and of the graphs within these.
+#[cfg(feature = "write")]
+pub(crate) fn graph_at<'g>(graph: &'g graph::Graph, place: &[(usize, usize)]) -> Option<&'g graph::Graph> {
+    place.iter().try_fold(graph, |graph, &(node, number)| {
+        graph.nodes().get(node)?.graphs().nth(number).map(|graph| &**graph)
+    })
 }
 
 /// The notation of dimensions: numbers and, in ONNX, expressions of names that the model's

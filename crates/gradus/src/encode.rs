@@ -1,6 +1,7 @@
 //! Models that were made in memory, as ONNX: what ONNX has no operator for becomes constants.
 
 use std::collections::{HashMap, HashSet};
+use std::iter::once;
 
 use bytes::Bytes;
 use gradus_core::convert::usize_of_i64;
@@ -11,12 +12,12 @@ use gradus_core::{Error, Kind, Result, Tensor};
 use gradus_formats::Splice;
 use gradus_formats::onnx::{self, IR_VERSIONS, NEWEST_IR_VERSION};
 
-use crate::declare::{Telling, merged};
+use crate::declare::{Telling, graph_at, merged};
 use crate::fact::{Fact, TensorFact};
 use crate::model::Model;
 use crate::operators::OWN_DOMAIN as DOMAIN;
 use crate::program::{Compiler, RunOptions, RunState};
-use gradus_engine::infer::{InferOptions, Inference, Problem};
+use gradus_engine::infer::{InferOptions, Inference, Problem, SubgraphFacts};
 
 /// Maximum number of bytes that readers of the format take: it counts them by signed numbers of 32
 /// bits.
@@ -102,6 +103,7 @@ impl Model {
             tensor.or_else(|| container(inference.fact(id))).or_else(|| graph.value(id).declared.clone())
         };
         let (order, constants) = self.needed(&inference)?;
+        let nodes = order.clone();
         let mut builder = Builder::new(graph.name());
         for &id in graph.inputs() {
             let info = graph.value(id);
@@ -147,7 +149,18 @@ impl Model {
             let of = typed(id).or_else(of_elements);
             builder.info(new).declared = Some(said("output", name, of).map_err(wrong)?);
         }
-        builder.finish()
+        let mut written = builder.finish()?;
+        // Declared types of inner graphs stay: runtimes take sizes from them that no text states.
+        let bodies = SubgraphFacts::new(inference.subgraphs().to_vec());
+        written.declare(&mut |place, id| {
+            let (&(node, number), within) = place.split_first()?;
+            let source: Vec<_> = once((nodes[node], number)).chain(within.iter().copied()).collect();
+            let (inner, fact) = (graph_at(graph, &source)?, bodies.get(&source)?.get(id.index())?);
+            let info = inner.value(id);
+            let is_said = info.declared.is_some() || !info.origin.is_node() || inner.outputs().contains(&id);
+            (!is_said).then(|| merged(info, fact, |dim| telling.size(dim)))?
+        });
+        Ok(written)
     }
 
     /// The nodes that outputs need, in order, and the constants that some of them become.

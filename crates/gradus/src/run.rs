@@ -6,7 +6,7 @@ use std::ops::Index;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use gradus_core::graph::{Graph, ValueId};
+use gradus_core::graph::{Graph, Type, ValueId, ValueInfo};
 use gradus_core::{Element, Error, Kind, Limits, Result, Value};
 
 use crate::model::Model;
@@ -134,7 +134,8 @@ impl Program {
         let run = || {
             let mut given = HashMap::new();
             for (name, value) in inputs {
-                given.insert(self.model.given_input(name.as_ref())?, value.into());
+                let id = self.model.given_input(name.as_ref())?;
+                given.insert(id, as_declared(graph.value(id), value.into()));
             }
             check_inputs(graph, &given)?;
             let missing = self.main.missing_inputs(|id| given.contains_key(&id)).map(|id| {
@@ -246,6 +247,15 @@ impl<'a> IntoIterator for &'a Outputs {
 
     fn into_iter(self) -> Self::IntoIter {
         self.iter()
+    }
+}
+
+/// A value for an input: an optional holds a value that is given for it.
+fn as_declared(input: &ValueInfo, value: Value) -> Value {
+    match (&input.declared, value) {
+        (Some(Type::Optional(_)), Value::Optional(held)) => Value::Optional(held),
+        (Some(Type::Optional(_)), value) => Value::Optional(Some(Box::new(value))),
+        (_, value) => value,
     }
 }
 

@@ -24,7 +24,7 @@ use gradus_engine::operators::{Chance, registry};
 use gradus_engine::source::Source;
 use serde::Serialize;
 
-use attributes::{AttributesKey, content_key};
+use attributes::{AttributesKey, ContentKey};
 use join::{Bodies, Joined, Same, join};
 use table::{MAX_SHORT, TermId};
 use terms::Terms;
@@ -444,7 +444,7 @@ fn root(read: &[ValueId], mut id: ValueId) -> ValueId {
 /// The operator, version and attributes of a node whose outputs follow from its inputs.
 fn repeatable(node: &Node) -> Option<(&OperatorId, Option<i64>, AttributesKey)> {
     let row = registry::row_of(Standard::Onnx, node)?;
-    let key = |of: &Attribute| Some((of.name.clone(), content_key(&of.content)?));
+    let key = |of: &Attribute| Some((of.name.clone(), ContentKey::of(&of.content)?));
     let attributes = node.attributes.iter().map(key).collect::<Option<_>>()?;
     let is_repeatable = row.chance == Chance::No && !row.stateful && row.is_inferred();
     is_repeatable.then_some((&node.operator, node.version, attributes))

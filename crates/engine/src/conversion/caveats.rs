@@ -4,6 +4,9 @@
 pub const FUNCTION: &str = "neither specification defines the rounding of the function";
 /// The caveat for floats of 8 bits.
 pub const FLOAT8: &str = "OpenVINO rounds to float16 before it rounds to floats of 8 bits";
+/// The caveat for powers of two.
+pub const SCALE: &str = "OpenVINO rounds to the nearest power of two, and its specification does not define \
+                         numbers out of range";
 /// The caveat for numbers that an integer type cannot hold.
 pub const CAST: &str =
     "the result for NaN and for numbers out of the range of the integer type depends on the runtime";

@@ -43,6 +43,39 @@ impl ConvertContext<'_, '_> {
         if self.rank_if_known(input) == Some(0) { Ok(value) } else { self.reshaped(value, &[]) }
     }
 
+    /// The second factor of a product of matrices of one type, `across` if it is transposed.
+    /// OpenVINO's processor plug-in takes the scales of compressed weights for those of columns, and
+    /// multiplies by other numbers, or reads beyond them, where each row has its own: a factor of 1
+    /// keeps it from that.
+    pub fn weights(&mut self, value: NewValue, dtype: DType, across: bool) -> Result<NewValue> {
+        if !self.has_scaled_rows(value, usize::from(across)) {
+            return Ok(value);
+        }
+        let one = self.number(1.0, dtype)?;
+        self.put("Multiply", &[value, one], &[numpy()])
+    }
+
+    /// Returns true if a matrix is made of constants by scales along an axis.
+    fn has_scaled_rows(&self, mut value: NewValue, mut axis: usize) -> bool {
+        while let Some((operator, inputs)) = self.target.maker(value) {
+            let Some(&first) = inputs.first() else { return false };
+            match operator {
+                "Multiply" => {
+                    let scales = |input: &NewValue| {
+                        let dims = self.target.held(*input).map(|scales| scales.shape().dims());
+                        dims.is_some_and(|dims| dims.len() == 2 && dims[axis] > 1 && dims[1 - axis] == 1)
+                    };
+                    return inputs.iter().any(scales);
+                }
+                "Transpose" => axis = 1 - axis,
+                "Reshape" | "Convert" => {}
+                _ => return false,
+            }
+            value = first;
+        }
+        false
+    }
+
     /// The elements of a list from one place to before another.
     pub fn sliced(&mut self, list: NewValue, from: i64, to: i64) -> Result<NewValue> {
         let (from, to, one, axis) = (self.list(&[from]), self.list(&[to]), self.list(&[1]), self.list(&[0]));

@@ -25,7 +25,7 @@ mod sizes;
 mod solved;
 mod trace;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -275,7 +275,8 @@ impl Source {
         pass.shared.symbols.print_in(options.dialect);
         pass.operators = self.operators();
         pass.limits = options.limits.unwrap_or(self.limits());
-        for (name, given) in &options.sizes.inputs {
+        // The first error is the same in every run.
+        for (name, given) in options.sizes.inputs.iter().collect::<BTreeMap<_, _>>() {
             self.input(name)?;
             within_signed(name, given)?;
         }
@@ -283,7 +284,7 @@ impl Source {
         let nameless: BTreeSet<_> = nameless_axes(graph).map(|(_, name)| name).collect();
         let nameless = &nameless - &declared;
         let known = &declared | &nameless;
-        for (name, value) in &options.sizes.dims {
+        for (name, value) in options.sizes.dims.iter().collect::<BTreeMap<_, _>>() {
             if !known.contains(name) {
                 return Err(Error::unknown("dimension", name, known.iter().map(String::as_str)));
             }

@@ -98,6 +98,8 @@ pub struct Row {
     pub stateful: bool,
     /// True if it reads only the shapes of its inputs.
     pub shape_only: bool,
+    /// True if the processor plug-in of OpenVINO runs it with strings.
+    pub runs_strings: bool,
     /// The attributes that are constants of the model, as weights are; none if it has no such.
     pub learned: Option<fn(&str) -> bool>,
     /// The inputs that are weights where they are constants.

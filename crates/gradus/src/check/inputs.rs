@@ -63,6 +63,14 @@ impl Model {
             let Some(smaller) = facts(random, SizeChoice::Between(FEW))? else { return Ok(None) };
             (inference, dims) = smaller;
         }
+        // Expressions of the sizes that were drawn may be no sizes.
+        let is_negative = |id: &ValueId| {
+            let dims = inference.fact(*id).as_tensor().and_then(|tensor| tensor.dims.as_ref());
+            dims.is_some_and(|dims| dims.iter().any(|dim| dim.known().is_some_and(|size| size < 0)))
+        };
+        if ids.clone().any(is_negative) {
+            return Ok(None);
+        }
         let open = open_names(graph, given).into_iter();
         let open: Vec<_> = open.filter_map(|name| dims.get(&name).map(|&size| (name, size))).collect();
         let sizes = label(&planned.sizes, &open);

@@ -327,6 +327,18 @@ fn declared_names(graph: &Graph, given: &Sizes) -> Vec<String> {
             names.extend(open.filter(|name| seen.insert(name.clone())));
         }
     }
+    // Names that are only parts of expressions, as of `past + 1`.
+    for &id in graph.inputs() {
+        let info = graph.value(id);
+        let of = match given.inputs.get(&*info.name) {
+            Some(InputFact::Type(of)) => Some(of),
+            Some(InputFact::Value(_)) => None,
+            None => info.declared.as_ref(),
+        };
+        let Some(Type::Tensor(_, Some(sizes))) = of else { continue };
+        let inner = sizes.iter().flat_map(parts).filter(|name| !fixed.contains(name));
+        names.extend(inner.filter(|name| seen.insert(name.clone())));
+    }
     names
 }
 
@@ -365,6 +377,14 @@ fn sizes_of_values(graph: &Graph, given: &Sizes) -> Vec<(String, i64)> {
         sizes.filter_map(|(dim, size)| Some((plain(dim)?, size))).collect()
     };
     graph.inputs().iter().flat_map(named).collect()
+}
+
+/// The names in the expression of a dimension.
+fn parts(size: &DeclaredDim) -> Vec<String> {
+    let DeclaredDim::Symbol(text) = size else { return Vec::new() };
+    let mut scratch = Symbols::default();
+    let dim = scratch.declared(text);
+    scratch.symbols_of(dim).into_iter().map(|symbol| symbol.name.to_string()).collect()
 }
 
 /// The name that a dimension is, if it is only a name.

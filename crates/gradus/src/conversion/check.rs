@@ -1,18 +1,26 @@
 //! Checks of converted models: inference finds nothing wrong in it, and ONNX's operators take
 //! the types of their inputs.
 
-use gradus_core::graph::{self, Graph, Standard};
-use gradus_core::{Error, Kind, Result};
+use gradus_core::graph::{self, Graph, Standard, ValueId};
+use gradus_core::{DType, Error, Kind, Result};
 
+use super::report::ConversionReport;
 use super::types::declared;
 use crate::fact::Fact;
 use crate::model::{Model, OpenOptions};
+use crate::operators::registry;
 use crate::schema::{Signature, in_set, onnx_versions};
 use gradus_engine::infer::{InferOptions, SubgraphFacts};
 
 /// Checks a converted model; `lenient` says that its source was wrong already. Of OpenVINO's, whose
-/// format has no other place for them, types of all values are declared.
-pub(crate) fn checked(model: graph::Model, options: &OpenOptions, lenient: bool) -> Result<Model> {
+/// format has no other place for them, types of all values are declared; the report names nodes
+/// whose strings its processor plug-in refuses.
+pub(crate) fn checked(
+    model: graph::Model,
+    options: &OpenOptions,
+    lenient: bool,
+    report: &mut ConversionReport,
+) -> Result<Model> {
     let mut model = options.from_source(model);
     let inference = model.infer(&InferOptions::default().cautiously())?;
     let (facts, _, bodies, problems) = inference.into_parts();
@@ -23,6 +31,7 @@ pub(crate) fn checked(model: graph::Model, options: &OpenOptions, lenient: bool)
     if model.source().standard == Standard::Onnx {
         types(model.graph(), &facts, &bodies, &mut Vec::new())?;
     } else {
+        strings(model.graph(), &facts, &bodies, &mut Vec::new(), report);
         let told: Vec<_> = model.graph().values().iter().map(|value| value.declared.is_some()).collect();
         let mut source = model.into_source();
         source.graph.declare(&mut |place, id| {
@@ -34,6 +43,33 @@ pub(crate) fn checked(model: graph::Model, options: &OpenOptions, lenient: bool)
         model = options.from_source(source);
     }
     Ok(model)
+}
+
+/// Names the nodes of an IR that read strings, which the processor plug-in of OpenVINO refuses.
+fn strings(
+    graph: &Graph,
+    facts: &[Fact],
+    bodies: &SubgraphFacts,
+    place: &mut Vec<(usize, usize)>,
+    report: &mut ConversionReport,
+) {
+    let is_string = |id: &ValueId| facts[id.index()].dtype() == Some(DType::String);
+    for (index, node) in graph.nodes().iter().enumerate() {
+        let runs = registry::row_of(Standard::OpenVino, node).is_some_and(|row| row.runs_strings);
+        if !runs && node.inputs.iter().flatten().any(is_string) {
+            let (operator, label) = (&node.operator.name, node.label(index));
+            report.lose(format!(
+                "runs in the processor plug-in of OpenVINO: it has no {operator} of strings ({label})"
+            ));
+        }
+        for (number, inner) in node.graphs().enumerate() {
+            place.push((index, number));
+            if let Some(facts) = bodies.get(place) {
+                strings(inner, facts, bodies, place, report);
+            }
+            place.pop();
+        }
+    }
 }
 
 fn types(

@@ -34,7 +34,9 @@ pub(crate) fn expanded(
     }
     let mut names = NamePool::default();
     take_names(&model.graph, &mut names);
-    let mut expansion = Expansion { functions, limits, names, depth: 0, values: 0 };
+    let mut labels = NamePool::default();
+    take_labels(&model.graph, &mut labels);
+    let mut expansion = Expansion { functions, limits, names, labels, depth: 0, values: 0 };
     let keys: BodyKeys = model.graph.values().iter().map(|info| info.name.clone()).collect();
     let scope = CallScope { graph: &model.graph, keys: &keys, call: None };
     let graph = expansion.graph(&scope, Builder::new(model.graph.name()))?;
@@ -46,6 +48,13 @@ pub(crate) fn expanded(
 fn take_names(graph: &Graph, names: &mut NamePool) {
     graph.values().iter().for_each(|info| drop(names.fresh(&info.name)));
     graph.nodes().iter().flat_map(Node::graphs).for_each(|graph| take_names(graph, names));
+}
+
+fn take_labels(graph: &Graph, labels: &mut NamePool) {
+    for node in graph.nodes() {
+        drop(labels.fresh(&node.name));
+        node.graphs().for_each(|graph| take_labels(graph, labels));
+    }
 }
 
 /// The names of a graph's values in the graph that is written; that of a missing one is empty.
@@ -84,6 +93,8 @@ struct Expansion<'m> {
     functions: HashMap<&'m OperatorId, &'m Function>,
     limits: Limits,
     names: NamePool,
+    /// The names of nodes: ONNX Runtime refuses a graph with two nodes of one name.
+    labels: NamePool,
     /// Functions around the node that is written.
     depth: usize,
     /// Values of all bodies that were written.
@@ -130,8 +141,13 @@ impl<'m> Expansion<'m> {
     }
 
     fn node(&mut self, scope: &CallScope<'_>, builder: &mut Builder, node: &Node) -> Result<()> {
-        let name =
-            if node.name.is_empty() && scope.call.is_some() { &node.operator.name } else { &*node.name };
+        let name = match scope.call {
+            Some(_) => {
+                let own: &str = if node.name.is_empty() { &node.operator.name } else { &node.name };
+                (*self.labels.fresh(&scope.place(own))).into()
+            }
+            None => node.name.clone(),
+        };
         let mut input = |id: graph::ValueId| {
             let key = scope.key(id);
             (!key.is_empty()).then(|| builder.reference(key))
@@ -140,7 +156,7 @@ impl<'m> Expansion<'m> {
         let outputs = node.outputs.iter().map(|id| id.map_or("", |id| &**scope.key(id)));
         let outputs: Vec<_> = outputs.collect();
         let node = Node {
-            name: scope.place(name).into(),
+            name,
             operator: node.operator.clone(),
             version: node.version,
             inputs,
@@ -255,7 +271,8 @@ impl<'m> Expansion<'m> {
         self.depth -= 1;
         for (from, to) in copies {
             let (from, to) = (inner.key(from), scope.key(to));
-            builder.apply(&call.name, "Identity", NEWEST_OPSET, &[from], &[to], Vec::new())?;
+            let name = self.labels.fresh(&format!("{}/Identity", call.name));
+            builder.apply(&name, "Identity", NEWEST_OPSET, &[from], &[to], Vec::new())?;
         }
         Ok(())
     }

@@ -250,6 +250,7 @@ impl Model {
             }
         });
         let given = self.with_input_types(types.collect::<Result<Vec<_>>>()?)?;
+        let given = given.with_source(given.reopened(given.source().clone())?);
         let sizes = Sizes { inputs: BTreeMap::new(), ..options.sizes.clone() };
         let converted = given.convert(to, &ConvertOptions { sizes, ..options.clone() })?;
         Ok(Converted { model: converted.model.converted_from(self), ..converted })
@@ -390,7 +391,8 @@ impl Model {
             model.format_version = IR_VERSION;
         }
         model.graph = target.finish(source.graph.name(), false)?;
-        let model = check::checked(model, &self.options(), !problems.is_empty())?;
+        let lenient = !problems.is_empty();
+        let model = check::checked(model, &self.options(), lenient, &mut conversion.report)?;
         let ConversionState { report, origins, .. } = conversion;
         Ok(Converted { model: model.converted_from(self), report, origins })
     }

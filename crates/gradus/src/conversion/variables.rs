@@ -10,7 +10,7 @@ use gradus_core::graph::{
 use gradus_core::{Error, Kind, Result, Shape, Tensor};
 use gradus_formats::openvino::{element_type, shape, shape_text};
 
-use super::report::{cannot, not_known};
+use super::report::{ConversionReport, cannot, not_known};
 use super::to_openvino::{numpy, say};
 use super::writer::NamePool;
 use super::{ConvertOptions, Converted};
@@ -399,7 +399,7 @@ pub(super) fn stateful(converted: &Converted, source: &Graph, options: &ConvertO
         builder.info(read).name = name;
     }
     let model = with_graph(model, builder.finish()?);
-    super::check::checked(model, &converted.model.options(), false)
+    super::check::checked(model, &converted.model.options(), false, &mut ConversionReport::default())
 }
 
 /// The sizes that the source declares of an input; none if it has no such input.

@@ -302,7 +302,7 @@ fn made(ground: &Ground<'_>, (changes, view): (&TriedFormulas, &ChangedModel)) -
             None => _ = edit.gone.insert(info.name.clone()),
         }
     }
-    ground.model.source().apply(&edit)
+    ground.model.reopened(ground.model.source().apply(&edit)?)
 }
 
 /// The dynamic model, when it is shown to be its sources.

@@ -4,6 +4,7 @@ use gradus_core::graph::edit::Renames;
 
 use super::apply::{counted, has_value, part, quoted};
 use super::{Editor, Error, Graph, Kind, Result};
+use crate::declare::graph_at;
 use gradus_engine::infer::symbols_of_inputs;
 use std::collections::BTreeMap;
 
@@ -83,13 +84,6 @@ fn rename_in(graph: &mut Graph, old: &str, new: &str, count: &mut usize) {
             of
         })
     });
-}
-
-/// The graph at a place, by the numbers of the nodes around it and of the graphs within these.
-pub(super) fn graph_at<'g>(graph: &'g Graph, place: &[(usize, usize)]) -> Option<&'g Graph> {
-    place.iter().try_fold(graph, |graph, &(node, number)| {
-        graph.nodes().get(node)?.graphs().nth(number).map(|graph| &**graph)
-    })
 }
 
 /// An expression in which a name is another.

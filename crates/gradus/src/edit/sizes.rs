@@ -6,9 +6,8 @@ use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::graph::{Origin, Type, ValueInfo};
 
 use super::apply::{counted, quoted};
-use super::names::graph_at;
 use super::{DeclaredDim, Editor, Result, ValueId};
-use crate::declare::Telling;
+use crate::declare::{Telling, graph_at};
 use crate::dim::Dim;
 use crate::fact::Fact;
 use gradus_engine::infer::{InferOptions, SubgraphFacts, symbols_of_inputs};

@@ -61,7 +61,11 @@ pub(super) fn fold(model: &Model, options: &FoldOptions) -> Result<Folded> {
         staged = staged.unrolled(later)?.called_again(later)?;
     }
     let Staged { model, changes } = staged;
-    Ok(Folded { model: model.source().apply(&changes.edit)?, report: changes.report })
+    let mut folded = model.source().apply(&changes.edit)?;
+    if !options.sizes.inputs.is_empty() {
+        folded = model.reopened(folded)?;
+    }
+    Ok(Folded { model: folded, report: changes.report })
 }
 
 /// Returns true if nodes took the place of others or values got other shapes, so that rules may

@@ -19,6 +19,7 @@ mod images;
 mod lowered;
 mod networks;
 mod opsets;
+mod plugin;
 mod runtimes;
 mod sets;
 mod states;

@@ -3,11 +3,12 @@
 use gradus::conversion::{ConvertOptions, Converted};
 use gradus::dim::Dim;
 use gradus::element::Bool;
+use gradus::fold::FoldOptions;
 use gradus::graph::{
     Content,
     Standard::{Onnx, OpenVino},
 };
-use gradus::infer::InferOptions;
+use gradus::infer::{InferOptions, InputFact, Sizes};
 use gradus::{DType, Model, RunOptions, Shape, Tensor};
 
 use crate::common::sketch::{Sketch, tensor_type};
@@ -76,6 +77,82 @@ fn bodies_keep_the_sizes_that_they_declare() {
             assert_eq!(of_each, Some(&tensor_type(DType::F32, &declared)), "{node} in {opset}");
             assert_eq!(report.lost, [""; 0], "{node} in {opset}");
         }
+    }
+}
+
+/// Values of bodies have declared types in the file that is written, also those that the model does
+/// not declare; sizes have names where the inputs of the model have them.
+#[test]
+fn values_of_bodies_are_declared() {
+    let branch = |operator: &str| {
+        let text = format!("{operator} = {operator}(u); r = Tanh({operator}); return r: float32[n, 2]");
+        Sketch::nested().text(&text).graph()
+    };
+    let body = Sketch::nested()
+        .text("i: int64[]; go: bool[]; a: float32[n, 2]; on = Identity(go); u = Add(a, x)")
+        .with("If", &["go"], &["v"], vec![("then_branch", branch("Neg")), ("else_branch", branch("Abs"))])
+        .text("b = Mul(v, v); return on: bool[]; return b: float32[n, 2]");
+    let model = Sketch::of("x: float32[n, 2]; most: int64[]")
+        .with("Loop", &["most", "", "x"], &["y"], vec![("body", body.graph())])
+        .text("return y: float32[n, 2]")
+        .model();
+    for opset in [13, 21] {
+        let written = in_set(&model, opset).unwrap().model.to_onnx().unwrap();
+        let written = Model::from_bytes(&written).unwrap();
+        let body = written.graph().nodes()[0].graphs().next().unwrap();
+        let inner = body.nodes().iter().flat_map(graph::Node::graphs).map(|graph| &**graph);
+        let mut declared = 0;
+        for graph in inner.chain([&**body]) {
+            for info in graph.values().iter().filter(|info| ["u", "v", "Neg", "Abs"].contains(&&*info.name)) {
+                if info.origin.is_node() {
+                    let of = info.declared.as_ref();
+                    assert_eq!(of, Some(&tensor_type(DType::F32, &["n", "2"])), "{} in {opset}", info.name);
+                    declared += 1;
+                }
+            }
+        }
+        assert_eq!(declared, 4, "{opset}");
+    }
+}
+
+/// Runtimes hold the values of bodies to the sizes that these declare: where an input is given other
+/// sizes, they are those in whatever is written.
+#[test]
+fn bodies_declare_the_sizes_that_are_given() {
+    let branch = |operator: &str| branch(operator, &["x"], &["2", "3"]);
+    let model = Sketch::of("x: float32[2, 3]; q: bool[]")
+        .with("If", &["q"], &["y"], vec![("then_branch", branch("Neg")), ("else_branch", branch("Abs"))])
+        .text("return y: float32[2, 3]")
+        .model();
+    let open = tensor_type(DType::F32, &["n", "3"]);
+    let mut sizes = Sizes::default();
+    sizes.inputs.insert("x".to_owned(), InputFact::Type(open.clone()));
+    let inferred = InferOptions::of(sizes.clone());
+    let mut options = FoldOptions::default();
+    options.sizes.clone_from(&sizes);
+    let mut converted = ConvertOptions::default();
+    (converted.opset, converted.sizes) = (Some(21), sizes);
+    for (what, model) in [
+        ("infer", model.declared(&model.infer(&inferred).unwrap(), &inferred).unwrap()),
+        ("fold", model.fold(&options).unwrap().model),
+        ("convert", model.convert(Onnx, &converted).unwrap().model.source().clone()),
+    ] {
+        for body in model.graph.nodes()[0].graphs() {
+            assert_eq!(body.value(body.outputs()[0]).declared.as_ref(), Some(&open), "{what}");
+        }
+    }
+}
+
+/// ONNX counts the inputs of a Loop before those that it carries, where they have no name too.
+#[test]
+fn loops_without_a_condition_keep_its_place() {
+    let text = "i: int64[]; go: bool[]; on = Identity(go); j = Mul(i, i)";
+    let body = Sketch::nested().text(text).text("return on: bool[]; return j: int64[]").graph();
+    let sketch = Sketch::of("most: int64[]").with("Loop", &["most", ""], &["y"], vec![("body", body)]);
+    let model = sketch.output("y", DType::I64, &[""]).model();
+    for opset in [11, 21] {
+        let converted = in_set(&model, opset).unwrap().model;
+        assert_eq!(converted.graph().nodes()[0].inputs.len(), 2, "{opset}");
     }
 }
 

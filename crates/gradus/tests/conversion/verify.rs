@@ -26,6 +26,21 @@ fn converted(model: &Model) -> Converted {
     model.convert(Standard::OpenVino, &ConvertOptions::default()).unwrap()
 }
 
+/// Names that inputs declare in expressions alone are drawn too, as `past` of `past + 1`.
+#[test]
+fn sizes_of_expressions_are_drawn() {
+    for size in ["past + 1", "2*half", "seq - len", "n % 2"] {
+        let sketch = Sketch::new().input("x", DType::F32, &[size, "3"]).text("y = Exp(x)");
+        let model = sketch.output("y", DType::F32, &[size, "3"]).model();
+        let mut options = CheckOptions::default();
+        options.proof = Duration::ZERO;
+        let check = model.check(&model, &options).unwrap_or_else(|error| panic!("{size}: {error}"));
+        assert!(check.runs > 0 && check.is_same(), "{size}");
+        let verified = model.verify_converted(&converted(&model), &VerifyOptions::default()).unwrap();
+        assert!(verified.runs > 2, "{size}: {verified:?}");
+    }
+}
+
 #[test]
 fn outputs_of_exact_nodes_must_be_the_same_bits() {
     let first = model(0.5, 0.25);

@@ -9,7 +9,7 @@ mod common {
 use std::path::Path;
 use std::sync::Arc;
 
-use common::sketch::Sketch;
+use common::sketch::{Sketch, tensor_type};
 use gradus::check::CheckOptions;
 use gradus::convert::Rules;
 use gradus::dynamic::{Dynamic, DynamicOptions};
@@ -274,12 +274,9 @@ fn tables_repeat_along_the_batch_end_at_the_last_and_round_otherwise() {
 
 #[test]
 fn scales_of_two_exports_are_functions_of_a_size() {
-    let functions: [(fn(f64) -> f64, &str); 3] = [
-        (|size| 1.0 / size.sqrt(), "1 / the square root of s"),
-        (f64::sqrt, "the square root of s"),
-        (|size| 1.0 / (size - 1.0), "1/(s - 1)"),
-    ];
-    for (function, expected) in functions {
+    let functions: [fn(f64) -> f64; 3] = [|size| 1.0 / size.sqrt(), f64::sqrt, |size| 1.0 / (size - 1.0)];
+    let expected = ["1 / the square root of s", "the square root of s", "1/(s - 1)"];
+    for (function, expected) in functions.into_iter().zip(expected) {
         let model = |s: u8| {
             let scale = Number::Float(function(f64::from(s)));
             let scale =
@@ -329,6 +326,35 @@ struct Unreadable;
 impl Stored for Unreadable {
     fn load(&self) -> Result<Tensor, Error> {
         Err(Error::new(Kind::Io, "the weights were read"))
+    }
+}
+
+/// Runtimes hold the values of bodies to the sizes that these declare.
+#[test]
+fn bodies_declare_the_sizes_that_are_open() {
+    let branch = |operator: &str| {
+        let text = format!("s = {operator}(a); t = Tanh(s); return t: float32[2, 3]");
+        Sketch::nested().text(&text).graph()
+    };
+    let body = Sketch::nested()
+        .text("i: int64[]; go: bool[]; a: float32[2, 3]; on = Identity(go)")
+        .with("If", &["go"], &["b"], vec![("then_branch", branch("Neg")), ("else_branch", branch("Abs"))])
+        .text("c = Exp(b); return on: bool[]; return b: float32[2, 3]; return c: float32[2, 3]");
+    let model = Sketch::of("x: float32[2, 3]; most: int64[]")
+        .with("Loop", &["most", "", "x"], &["y", "z"], vec![("body", body.graph())])
+        .text("return y: float32[2, 3]; return z: float32[most, 2, 3]")
+        .model();
+    let made = model.dynamic(&options("x=n,3", &[])).unwrap().model;
+    let body = made.graph.nodes()[0].graphs().next().unwrap();
+    let open = |graph: &graph::Graph, name: &str| {
+        let info = graph.values().iter().find(|info| &*info.name == name && info.declared.is_some());
+        info.unwrap().declared.clone().unwrap()
+    };
+    for name in ["a", "b", "c"] {
+        assert_eq!(open(body, name), tensor_type(DType::F32, &["n", "3"]), "{name}");
+    }
+    for branch in body.nodes().iter().flat_map(graph::Node::graphs) {
+        assert_eq!(open(branch, "t"), tensor_type(DType::F32, &["n", "3"]));
     }
 }
 

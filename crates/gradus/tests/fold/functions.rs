@@ -1,5 +1,7 @@
 //! Folding of models with functions: which bodies take the place of their calls.
 
+use std::collections::HashSet;
+
 use gradus::check::VerifyOptions;
 use gradus::element::Bool;
 use gradus::fold::{FoldOptions, RuleSet};
@@ -157,6 +159,37 @@ fn attributes_are_those_of_the_call_through_functions_and_graphs() {
         let before = model(x().text(&format!("t = local.g@1(x{given})")), &[outer.clone(), inner.clone()]);
         assert_eq!(folded(&before), "Neg ReduceMax ReduceMin Less Squeeze If Relu");
     }
+}
+
+/// ONNX Runtime refuses a graph in which two nodes have one name.
+#[test]
+fn names_of_nodes_are_new() {
+    let twice = call(call(body(&["p"]), "f", [&["p"], &["q"]], &[]), "f", [&["q"], &["r"]], &[]);
+    let functions = [
+        function("f", [&["a"], &["c"]], "", 20, end(body(&["a"]).text("b = Sin(a); c = Cos(b)"), "c")),
+        function("g", [&["p"], &["r"]], "", 20, end(twice, "r")),
+    ];
+    let before = model(call(x(), "g", [&["x"], &["t"]], &[]), &functions);
+    let after = before.edited(&before.fold(&FoldOptions::default()).unwrap().model).unwrap();
+    let names: Vec<_> = after.graph().nodes().iter().map(|node| node.name.clone()).collect();
+    let distinct: HashSet<_> = names.iter().collect();
+    assert_eq!(distinct.len(), names.len(), "{names:?}");
+}
+
+/// A branch in a function has a required attribute that only the call gives.
+#[test]
+fn required_attributes_of_branches_are_those_of_the_call() {
+    let value = vec![("value_float", Content::Parameter("v".into()))];
+    let then = Sketch::nested().with("Constant", &[], &["f"], value).node("Mul", &["a", "f"], &["t"]);
+    let branches = vec![
+        ("then_branch", then.output("t", DType::F32, &["n", "4"]).graph()),
+        ("else_branch", Sketch::nested().text("e = Neg(a); return e: float32[n, 4]").graph()),
+    ];
+    let inner = body(&["a"]).input("q", DType::Bool, &[]).with("If", &["q"], &["c"], branches);
+    let inner = function("f", [&["a", "q"], &["c"]], "v", 20, end(inner, "c"));
+    let given = [("v", Content::Float(1.5))];
+    let once = call(x().text("q: bool[]"), "f", [&["x", "q"], &["t"]], &given);
+    assert_eq!(folded(&model(once, &[inner])), "If Relu");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use fastrand::Rng;
 use gradus::conversion::ConvertOptions;
-use gradus::fold::FoldOptions;
+use gradus::fold::{FoldOptions, Level, RuleSet};
 use gradus::graph::{self, Attribute, Builder, Content, Graph, Node, OperatorId, Origin, Slots, Standard};
 use gradus::prove::{Proof, ProveOptions, Verdict};
 use gradus::{DType, Model, Number, Tensor, Value};
@@ -367,6 +367,48 @@ fn loops_that_declare_other_sizes_are_not_proved() {
         let [first, second] = declared.map(|declared| model(declared, most));
         let proof = proof(&first, &second).unwrap();
         assert_eq!(proof.is_complete(), same, "{declared:?} {most:?}");
+    }
+}
+
+/// A branch decides the rank of a value, by itself or in a loop: the rank that a model declares of it
+/// proves nothing, and nothing is folded by it.
+#[test]
+fn declared_ranks_of_values_that_have_several_prove_nothing() {
+    let branches = |of: &str| {
+        let branch = |text: String| Sketch::nested().text(&text).output("b", DType::F32, &[]).graph();
+        let other = branch(format!("b = Unsqueeze({of}, first)"));
+        vec![("then_branch", branch(format!("b = Neg({of})"))), ("else_branch", other)]
+    };
+    let open = |in_loop: bool, declared: &[&str]| {
+        let sketch = Sketch::of("x: float32[n]; c: bool[]; first = [0]; once = 1");
+        let sketch = if in_loop {
+            let body = Sketch::nested().text("i: int64[]; go: bool[]; v: float32[n]; on = Identity(go)");
+            let body = body.with("If", &["c"], &["next"], branches("v")).text("return on: bool[]");
+            let body = body.output("next", DType::F32, declared).graph();
+            sketch.with("Loop", &["once", "", "x"], &["y"], vec![("body", body)])
+        } else {
+            sketch.with("If", &["c"], &["y"], branches("x"))
+        };
+        sketch.output("y", DType::F32, declared)
+    };
+    for (in_loop, declared, rank) in
+        [(false, &["n"][..], 1), (false, &["1", "n"], 2), (true, &["n"], 1), (true, &["1", "n"], 2)]
+    {
+        let first = open(in_loop, declared).text("s = Shape(y); r = Size(s); return r: int64[]").model();
+        let second = format!("k = {rank}; r = Identity(k); return r: int64[]");
+        let proof = proof(&first, &open(in_loop, declared).text(&second).model()).unwrap();
+        assert!(!proof.is_complete(), "{declared:?}");
+        for level in Level::ALL {
+            let mut options = FoldOptions::default();
+            options.rules = RuleSet::of(level);
+            let folded = first.edited(&first.fold(&options).unwrap().model).unwrap();
+            for (c, wanted) in [(true, 1i64), (false, 2)] {
+                let x = Tensor::vector(&[1f32, 2.0]);
+                let c = Tensor::scalar(gradus::element::Bool::from(c));
+                let outputs = folded.run([("x", x), ("c", c)]).unwrap();
+                assert_eq!(outputs["r"].tensor().unwrap(), &Tensor::scalar(wanted), "{declared:?} {level:?}");
+            }
+        }
     }
 }
 

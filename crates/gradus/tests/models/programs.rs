@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use gradus::conversion::ConvertOptions;
 use gradus::fold::FoldOptions;
-use gradus::graph::{self, Function, Standard};
+use gradus::graph::{self, Builder, Function, Origin, Standard, Type};
 use gradus::infer::InferOptions;
-use gradus::{DType, Fact, Kind, Limits, Model, OpenOptions, Result, RunOptions, Shape, Tensor};
+use gradus::{DType, Fact, Kind, Limits, Model, OpenOptions, Result, RunOptions, Shape, Tensor, Value};
 
 use crate::common::sketch::{Sketch, function};
 
@@ -154,6 +154,23 @@ fn functions_are_compiled_for_each_argument() {
     let outputs = outputs.run([("x", Tensor::scalar(2i32))]).unwrap();
     let types: Vec<_> = outputs.iter().map(|(_, value)| value.dtype().unwrap().name()).collect();
     assert_eq!(types, ["float32", "int64", "int64", "bool"]);
+}
+
+/// A value that is given for an optional input is what the optional holds.
+#[test]
+fn optional_inputs_take_what_they_hold() {
+    let mut builder = Builder::new("");
+    let id = builder.define("x", Origin::Input).unwrap();
+    builder.info(id).declared = Some(Type::Optional(Box::new(Type::Tensor(Some(DType::F32), None))));
+    builder.apply("", "OptionalGetElement", 18, &["x"], &["y"], vec![]).unwrap();
+    builder.output("y");
+    let model = Model::from_source(model(builder.finish().unwrap(), vec![]));
+    let x = Value::Tensor(Tensor::vector(&[1f32, 2.0]));
+    for given in [x.clone(), Value::Optional(Some(Box::new(x.clone())))] {
+        assert_eq!(model.run([("x", given)]).unwrap()["y"], x);
+    }
+    let error = model.run([("x", Tensor::vector(&[1i64]))]).unwrap_err().to_string();
+    assert!(error.contains("expected optional float32"), "{error}");
 }
 
 fn example(name: &str) -> String {

@@ -165,7 +165,7 @@ pub fn is_finite(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Val
 /// Builds OpenVINO's `Convert` to an element type.
 pub fn convert(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
     let to = required("to", cx.attributes.dtype("to")?)?;
-    Ok(Box::new(CastOp { to, rules: rules(!is_special(to), "up") }))
+    Ok(Box::new(CastOp { to, rules: rules(!is_special(to), "nearest") }))
 }
 
 /// Returns true if numbers out of range become NaN or infinity, as OpenVINO converts them.
@@ -176,7 +176,7 @@ fn is_special(to: DType) -> bool {
 /// `ConvertLike` of OpenVINO: elements in the type of the second input.
 pub fn convert_like(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let to = cx.tensor(1)?.dtype();
-    CastOp { to, rules: rules(!is_special(to), "up") }.eval(cx)
+    CastOp { to, rules: rules(!is_special(to), "nearest") }.eval(cx)
 }
 
 /// Builds OpenVINO's `Divide`, with quotients of integers rounded down or toward zero.

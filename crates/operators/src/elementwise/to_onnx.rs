@@ -155,6 +155,10 @@ fn converted(l: &mut Lowering<'_>, to: DType) -> Result<Vec<LoweredValue>> {
         l.rounding(caveats::FLOAT8);
         return Ok(vec![l.apply("Cast", &[x], &[numbered("to", to)?, flag("saturate", false)])?]);
     }
+    if to == DType::F8E8M0 {
+        l.rounding(caveats::SCALE);
+        return Ok(vec![l.apply("Cast", &[x], &[numbered("to", to)?, word("round_mode", "nearest")])?]);
+    }
     if to.is_float() && to.bits() <= 8 {
         l.edges("the OpenVINO specification does not define conversions of numbers out of range");
     }

@@ -10,7 +10,7 @@ use crate::conversion::report::cannot;
 use crate::conversion::to_openvino::{numpy, say};
 use crate::conversion::types::{exactly, expect, largest_float8};
 use crate::conversion::writer::{NONE, NewValue};
-use crate::fact::Fact;
+use crate::fact::{Fact, range_of};
 use crate::normalize::Older;
 use crate::operation::missing_bound;
 use crate::{errors, sequence};
@@ -97,6 +97,11 @@ pub fn clip(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     Ok(vec![value])
 }
 
+/// Returns true if an integer type has all elements of another.
+fn fits(from: DType, to: DType) -> bool {
+    range_of(from).zip(range_of(to)).is_some_and(|(from, to)| to.0 <= from.0 && from.1 <= to.1)
+}
+
 fn cast(cx: &mut ConvertContext<'_, '_>, to: DType) -> Result<Vec<NewValue>> {
     let (x, from) = (cx.input(0)?, cx.dtype(0)?);
     if from == DType::String || to == DType::String {
@@ -113,8 +118,13 @@ fn cast(cx: &mut ConvertContext<'_, '_>, to: DType) -> Result<Vec<NewValue>> {
     if from.is_float() && to.is_integer() {
         cx.edges(caveats::CAST);
     }
+    if [DType::I4, DType::U4, DType::U16].contains(&to) && !from.is_float() && !fits(from, to) {
+        cx.edges("the processor plug-in of OpenVINO keeps integers that the type cannot hold");
+    }
     let largest = largest_float8(to);
-    if to.is_float() && to.bits() <= 8 && largest.is_none() {
+    if to == DType::F8E8M0 {
+        cx.rounding(caveats::SCALE);
+    } else if to.is_float() && to.bits() <= 8 && largest.is_none() {
         cx.edges("the OpenVINO specification does not define conversions of numbers out of range");
     }
     if !(from.is_real() || from == DType::Bool) || !(to.is_real() || to == DType::Bool) {

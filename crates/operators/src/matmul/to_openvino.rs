@@ -28,7 +28,8 @@ pub fn gemm(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let dtype = cx.dtype(0)?;
     let (a, b) = (cx.input(0)?, cx.input(1)?);
     let first = say("transpose_a", cx.attributes.flag("transA", false)?);
-    let second = say("transpose_b", cx.attributes.flag("transB", false)?);
+    let across = cx.attributes.flag("transB", false)?;
+    let (b, second) = (cx.weights(b, dtype, across)?, say("transpose_b", across));
     let mut value = cx.put("MatMul", &[a, b], &[first, second])?;
     let alpha = cx.attributes.float("alpha")?.unwrap_or(1.0);
     let beta = cx.attributes.float("beta")?.unwrap_or(1.0);

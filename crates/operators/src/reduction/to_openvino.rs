@@ -207,7 +207,8 @@ pub fn cum_sum(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
 /// Writes `MatMul` without transposition.
 pub fn mat_mul(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     cx.rounding_of_floats(caveats::ORDER);
-    let (a, b) = (cx.input(0)?, cx.input(1)?);
+    let (a, b, dtype) = (cx.input(0)?, cx.input(1)?, cx.dtype(1)?);
+    let b = cx.weights(b, dtype, false)?;
     Ok(vec![cx.put("MatMul", &[a, b], &[say("transpose_a", false), say("transpose_b", false)])?])
 }
 

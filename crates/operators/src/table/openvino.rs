@@ -38,6 +38,7 @@ pub(super) const OPENVINO: &[Row] = rows![
             reduction::to_onnx::bucketize,
         ),
     openvino("Concat", Moved)
+        .runs_strings()
         .infer(layout::infer::concat)
         .eval(layout::eval::concat)
         .becomes("Concat", "", layout::to_onnx::concat)
@@ -82,11 +83,11 @@ pub(super) const OPENVINO: &[Row] = rows![
         "",
         layout::to_onnx::eye,
     ),
-    openvino("Gather", Moved).infer(indexing::openvino::gather).eval(indexing::openvino::run_gather).becomes(
-        "Gather, GatherND",
-        "since version 8: indices out of range",
-        indexing::to_onnx::gather,
-    ),
+    openvino("Gather", Moved)
+        .runs_strings()
+        .infer(indexing::openvino::gather)
+        .eval(indexing::openvino::run_gather)
+        .becomes("Gather, GatherND", "since version 8: indices out of range", indexing::to_onnx::gather,),
     openvino("GatherElements", Moved)
         .infer(indexing::openvino::gather_elements)
         .eval(indexing::eval::gather_elements)
@@ -108,6 +109,7 @@ pub(super) const OPENVINO: &[Row] = rows![
         .role(Role::Copy),
     openvino("IDFT", Order).transforms(),
     openvino("If", Moved)
+        .runs_strings()
         .allows(Allowed::Unknown)
         .works(Work::Graphs)
         .infer(control_flow::openvino::branch)
@@ -228,6 +230,7 @@ pub(super) const OPENVINO: &[Row] = rows![
         |l| { reduction::to_onnx::sums(l, "ReduceSum") }
     ),
     openvino("Reshape", Moved)
+        .runs_strings()
         .infer(layout::openvino::reshape)
         .eval(layout::openvino::run_reshape)
         .becomes("Reshape", "", layout::to_onnx::reshape)
@@ -280,6 +283,7 @@ pub(super) const OPENVINO: &[Row] = rows![
         indexing::segments_to_onnx::segment_max,
     ),
     openvino("ShapeOf", Moved)
+        .runs_strings()
         .signatures_are(&[shape::eval::SHAPE_OF_1, shape::eval::SHAPE_OF_3])
         .infer(shape::infer::shape_rule)
         .build(shape::eval::ShapeOp::typed)
@@ -292,6 +296,7 @@ pub(super) const OPENVINO: &[Row] = rows![
         layout::to_onnx::shuffle_channels,
     ),
     openvino("Slice", Moved)
+        .runs_strings()
         .infer(indexing::infer::slice)
         .eval(indexing::eval::slice)
         .becomes("Slice", "", indexing::to_onnx::slice)
@@ -307,12 +312,14 @@ pub(super) const OPENVINO: &[Row] = rows![
     ),
     openvino("SparseFillEmptyRows", Moved).works(Work::None).lowers(rows::fill_empty_rows),
     openvino("Split", Moved)
+        .runs_strings()
         .numbers(&[numbers::PARTS])
         .infer(layout::openvino::split)
         .eval(layout::openvino::run_split)
         .becomes("Split", "", indexing::to_onnx::split)
         .role(Role::Split),
     openvino("Squeeze", Moved)
+        .runs_strings()
         .infer(layout::openvino::squeeze)
         .eval(layout::openvino::run_squeeze)
         .becomes(
@@ -327,6 +334,7 @@ pub(super) const OPENVINO: &[Row] = rows![
         .infer(signal::openvino::windows_transformed)
         .becomes("STFT", "rounding", signal::to_onnx::stft),
     openvino("StridedSlice", Moved)
+        .runs_strings()
         .numbers(&[numbers::MASK_BITS, numbers::MASKS])
         .infer(indexing::openvino::strided_slice)
         .eval(indexing::openvino::run_strided_slice)
@@ -357,6 +365,7 @@ pub(super) const OPENVINO: &[Row] = rows![
             reduction::to_onnx::top_k,
         ),
     openvino("Transpose", Moved)
+        .runs_strings()
         .infer(layout::openvino::transpose)
         .eval(layout::openvino::run_transpose)
         .becomes("Transpose", "", layout::to_onnx::transpose)
@@ -367,11 +376,13 @@ pub(super) const OPENVINO: &[Row] = rows![
         .eval(reduction::openvino::run_unique)
         .becomes("Unique", "floats: NaN", reduction::to_onnx::unique),
     openvino("Unsqueeze", Moved)
+        .runs_strings()
         .infer(layout::openvino::unsqueeze)
         .eval(layout::openvino::run_unsqueeze)
         .becomes("Unsqueeze", "", layout::to_onnx::unsqueeze)
         .role(Role::View),
     openvino("VariadicSplit", Moved)
+        .runs_strings()
         .infer(layout::openvino::variadic_split)
         .eval(layout::openvino::run_variadic_split)
         .becomes("Split; with an open length: Shape, Sub, Where", "", indexing::to_onnx::variadic_split)

@@ -14,7 +14,7 @@ use gradus_core::{DType, Error, Kind, Result, Tensor};
 use super::types::named;
 use crate::conversion::report::not_known;
 use crate::normalize::Form;
-use crate::schema::{Signature, openvino_versions};
+use crate::schema::{Arity, Signature, openvino_versions};
 
 /// A value of the graph that is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -207,6 +207,13 @@ impl GraphWriter {
         let mut attributes = listed(attributes);
         let version = if self.standard == Standard::Onnx {
             downgrade::in_form_of(self, operator, &mut inputs, &mut attributes)?;
+            // Inputs before any number of others are there, if only by an empty name.
+            if let Some([before @ .., last]) = self.signature(operator).map(|signature| signature.inputs)
+                && matches!(last.arity, Arity::Many { .. })
+                && inputs.len() < before.len()
+            {
+                inputs.resize(before.len(), NONE);
+            }
             self.opset
         } else {
             openvino_versions(operator).last().map_or(1, |newest| newest.since)
@@ -274,6 +281,12 @@ impl GraphWriter {
         }
         // Conversion to the own type, as not every program that reads the format has its Identity.
         let dtype = dtype.ok_or_else(|| not_known("element type of a copied value"))?;
+        // OpenVINO converts no strings.
+        if dtype == DType::String {
+            let first = self.tensor(Tensor::vector(&[0i64]));
+            let longer = self.put("Unsqueeze", &[value, first], &[], 1)?[0];
+            return Ok(self.put("Squeeze", &[longer, first], &[], 1)?[0]);
+        }
         Ok(self.put("Convert", &[value], &[named("destination_type", dtype)?], 1)?[0])
     }
 
@@ -288,6 +301,15 @@ impl GraphWriter {
             Some(ValueSource::Constant(constant)) => Some(constant),
             _ => None,
         }
+    }
+
+    /// The operator that makes a value, and its inputs.
+    pub fn maker(&self, value: NewValue) -> Option<(&str, &[NewValue])> {
+        if !self.is_computed(value) {
+            return None;
+        }
+        let node = self.nodes.iter().rev().find(|node| node.outputs.contains(&value))?;
+        Some((&node.operator, &node.inputs))
     }
 
     /// The number of nodes that are written.

@@ -98,6 +98,7 @@ impl Row {
             chance: Chance::No,
             stateful: false,
             shape_only: false,
+            runs_strings: false,
             learned: None,
             weights: &[],
             sizes: &[],
@@ -216,6 +217,8 @@ columns! {
     stateful() => { stateful: true };
     /// Reads only the shapes of its inputs.
     shape_only() => { shape_only: true };
+    /// Runs with strings in the processor plug-in of OpenVINO.
+    runs_strings() => { runs_strings: true };
     /// The inputs that are weights where they are constants.
     weights(weights: &'static [usize]) => { weights };
     /// The inputs that are sizes, counts or ends where they are integers.

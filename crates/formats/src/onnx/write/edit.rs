@@ -361,6 +361,7 @@ impl<'a> Editor<'a> {
         let mut out = Splice::default();
         let (mut inputs, mut outputs) = (node.inputs.iter(), node.outputs.iter());
         let mut graphs = node.graphs().zip(before.graphs());
+        let own = own && !has_parameters(before);
         let (mut same, mut named) = (own, node.name.is_empty());
         let end = each_field(span, &mut out, |out, field| {
             let text = match field.number {
@@ -476,8 +477,14 @@ fn is_kept([before, after]: [&Graph; 2], [old, new]: [&Node; 2]) -> bool {
     let are_same = |old: &[Option<ValueId>], new: &[Option<ValueId>]| {
         old.len() == new.len() && old.iter().zip(new).all(|(old, new)| is_same(old, new))
     };
-    let named = old.name == new.name && old.graphs().next().is_none();
+    let named = old.name == new.name && old.graphs().next().is_none() && !has_parameters(old);
     named && are_same(&old.inputs, &new.inputs) && are_same(&old.outputs, &new.outputs)
+}
+
+/// Returns true if an attribute of a node is one of the function around it. A graph of a body that
+/// is inlined has the argument of the call in its place.
+fn has_parameters(node: &Node) -> bool {
+    node.attributes.iter().any(|attribute| matches!(attribute.content, Content::Parameter(_)))
 }
 
 /// Lists the nodes and constants of a graph, and of those within.

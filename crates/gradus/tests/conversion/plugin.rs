@@ -1,0 +1,111 @@
+//! Models for the processor plug-in of OpenVINO: forms that it computes wrongly are not written, and
+//! nodes that it refuses are named.
+
+use gradus::conversion::{ConvertOptions, Converted, Exactness};
+use gradus::graph::Content;
+use gradus::graph::Standard::{Onnx, OpenVino};
+use gradus::{DType, Model, Shape, Tensor};
+
+use crate::common::converted::operators;
+use crate::common::sketch::Sketch;
+
+fn in_openvino(sketch: Sketch) -> Converted {
+    sketch.model_of(24).convert(OpenVino, &ConvertOptions::default()).unwrap()
+}
+
+/// The plug-in takes the scales of compressed weights for those of columns: rows that have their own
+/// are multiplied by 1 before the product, columns are not.
+#[test]
+fn products_take_weights_with_scaled_rows() {
+    let codes: Vec<i8> = (0..24).map(|code| code - 12).collect();
+    let codes = Tensor::from_vec(Shape::new([4, 6]).unwrap(), codes).unwrap();
+    for (axis, product, scales, is_guarded) in [
+        (0, "y = MatMul(x, w)", 4, true),
+        (1, "y = MatMul(x, w)", 6, false),
+        (1, "t = Transpose(w); y = MatMul(x6, t)", 6, true),
+        (0, "t = Transpose(w); y = MatMul(x6, t)", 4, false),
+        (1, "y = Gemm(x6, w, transB=1)", 6, true),
+        (0, "y = Gemm(x6, w, transB=1)", 4, false),
+        (0, "y = Gemm(x, w)", 4, true),
+        (0, "r = Relu(w); y = MatMul(x, r)", 4, false),
+    ] {
+        let scales: Vec<f32> = (1..=scales).map(|scale: u8| f32::from(scale) / 4.0).collect();
+        let sketch = Sketch::of("x: float32[n, 4]; x6: float32[n, 6]")
+            .constant("codes", codes.clone())
+            .constant("scales", Tensor::vector(&scales))
+            .text(&format!("w = DequantizeLinear(codes, scales, axis={axis}); {product}"))
+            .text("return y: float32[n, m]");
+        let converted = in_openvino(sketch);
+        let written = operators(&converted);
+        let multiplied = written.iter().filter(|operator| **operator == "Multiply").count();
+        assert_eq!(multiplied, 1 + usize::from(is_guarded), "{product} along {axis}: {written:?}");
+    }
+}
+
+/// The plug-in moves strings, and computes nothing of them.
+#[test]
+fn strings_that_the_plug_in_refuses_are_named() {
+    for (text, refused) in [
+        ("y = Identity(x)", None),
+        ("y = Concat(x, x, axis=0)", None),
+        ("y = Transpose(x)", None),
+        ("two = [2, 1]; y = Tile(x, two)", Some("Tile")),
+        ("size = Shape(x); y = Expand(z, size)", Some("Broadcast")),
+        ("q = Equal(x, z); y = Where(q, x, z)", Some("Equal")),
+    ] {
+        let sketch = Sketch::new()
+            .input("x", DType::String, &["n", "2"])
+            .input("z", DType::String, &["1", "2"])
+            .text(text)
+            .output("y", DType::String, &["m", "2"]);
+        let converted = in_openvino(sketch);
+        let lost = converted.report.lost.iter().filter(|lost| lost.contains("of strings"));
+        let lost: Vec<_> = lost.collect();
+        match refused {
+            Some(operator) => assert!(lost[0].contains(operator), "{text}: {lost:?}"),
+            None => assert_eq!(lost, [""; 0], "{text}"),
+        }
+        assert!(!operators(&converted).contains(&"Convert"), "{text}");
+    }
+}
+
+/// The plug-in computes integers of 4 bits, and uint16, in wider types.
+#[test]
+fn integers_that_a_type_cannot_hold_are_named() {
+    for (from, to, is_named) in [
+        (DType::I32, 21, true),
+        (DType::I8, 22, true),
+        (DType::U8, 22, true),
+        (DType::I64, 4, true),
+        (DType::I8, 4, true),
+        (DType::U8, 4, false),
+        (DType::Bool, 21, false),
+        (DType::I32, 3, false),
+    ] {
+        let mut sketch = Sketch::new().input("x", from, &["n"]).text(&format!("y = Cast(x, to={to})"));
+        sketch.0.output("y");
+        let notes = in_openvino(sketch).report.notes;
+        assert_eq!(notes.iter().any(|note| note.why.contains("keeps integers")), is_named, "{from} to {to}");
+    }
+}
+
+/// OpenVINO rounds to the nearest power of two, whatever mode a Cast has.
+#[test]
+fn powers_of_two_are_rounded_to_the_nearest() {
+    let sketch = Sketch::of("x: float32[n]").with(
+        "Cast",
+        &["x"],
+        &["p"],
+        vec![("to", Content::Int(24)), ("round_mode", Content::Bytes("down".into()))],
+    );
+    let converted = in_openvino(sketch.text("y = Cast(p, to=1); return y: float32[n]"));
+    assert_eq!(converted.report.notes[0].exactness, Exactness::Rounding);
+    let x = Tensor::vector(&[0.3f32, 0.6, 0.8, 1.4, 1.6, 2.5, 3.5]);
+    let run = |model: &Model| model.run([("x", x.clone())]).unwrap()[0].tensor().unwrap().clone();
+    let nearest = Tensor::vector(&[0.25f32, 0.5, 1.0, 1.0, 2.0, 2.0, 4.0]);
+    assert_eq!(run(&converted.model), nearest);
+    let mut options = ConvertOptions::default();
+    options.opset = Some(24);
+    let back = converted.model.convert(Onnx, &options).unwrap();
+    assert_eq!(run(&back.model), nearest);
+}
