@@ -130,6 +130,26 @@ impl Sketch {
         self
     }
 
+    /// Adds a node that has no name.
+    pub fn unnamed(mut self, operator: &str, input: &str, output: &str) -> Sketch {
+        let (operator, version) = operator.split_once('@').unwrap();
+        let (domain, name) = operator.rsplit_once('.').unwrap();
+        let operator = OperatorId { domain: domain.into(), name: name.into(), overload: "".into() };
+        let inputs = [Some(self.0.reference(input))].into_iter().collect();
+        let version = Some(version.parse().unwrap());
+        let node = Node {
+            name: "".into(),
+            operator,
+            version,
+            inputs,
+            outputs: Slots::new(),
+            attributes: [].into(),
+            position: None,
+        };
+        self.0.push(node, &[output]).unwrap();
+        self
+    }
+
     pub fn output(mut self, name: &str, dtype: DType, sizes: &[&str]) -> Sketch {
         let id = self.0.output(name);
         self.0.info(id).declared.get_or_insert_with(|| tensor_type(dtype, sizes));

@@ -5,7 +5,7 @@ use gradus::dim::Dim;
 use gradus::element::Bool;
 use gradus::fold::FoldOptions;
 use gradus::graph::{
-    Content,
+    Content, Node,
     Standard::{Onnx, OpenVino},
 };
 use gradus::infer::{InferOptions, InputFact, Sizes};
@@ -100,7 +100,7 @@ fn values_of_bodies_are_declared() {
         let written = in_set(&model, opset).unwrap().model.to_onnx().unwrap();
         let written = Model::from_bytes(&written).unwrap();
         let body = written.graph().nodes()[0].graphs().next().unwrap();
-        let inner = body.nodes().iter().flat_map(graph::Node::graphs).map(|graph| &**graph);
+        let inner = body.nodes().iter().flat_map(Node::graphs).map(|graph| &**graph);
         let mut declared = 0;
         for graph in inner.chain([&**body]) {
             for info in graph.values().iter().filter(|info| ["u", "v", "Neg", "Abs"].contains(&&*info.name)) {

@@ -161,15 +161,15 @@ fn attributes_are_those_of_the_call_through_functions_and_graphs() {
     }
 }
 
-/// ONNX Runtime refuses a graph in which two nodes have one name.
+/// ONNX Runtime refuses a graph in which two nodes have one name, as nodes of two calls without one
+/// had.
 #[test]
 fn names_of_nodes_are_new() {
-    let twice = call(call(body(&["p"]), "f", [&["p"], &["q"]], &[]), "f", [&["q"], &["r"]], &[]);
-    let functions = [
-        function("f", [&["a"], &["c"]], "", 20, end(body(&["a"]).text("b = Sin(a); c = Cos(b)"), "c")),
-        function("g", [&["p"], &["r"]], "", 20, end(twice, "r")),
-    ];
-    let before = model(call(x(), "g", [&["x"], &["t"]], &[]), &functions);
+    let inner =
+        function("f", [&["a"], &["c"]], "", 20, end(body(&["a"]).text("b = Sin(a); c = Cos(b)"), "c"));
+    let twice = body(&["p"]).unnamed("local.f@1", "p", "q").unnamed("local.f@1", "q", "r");
+    let outer = function("g", [&["p"], &["r"]], "", 20, end(twice, "r"));
+    let before = model(x().unnamed("local.g@1", "x", "t"), &[inner, outer]);
     let after = before.edited(&before.fold(&FoldOptions::default()).unwrap().model).unwrap();
     let names: Vec<_> = after.graph().nodes().iter().map(|node| node.name.clone()).collect();
     let distinct: HashSet<_> = names.iter().collect();
@@ -179,16 +179,11 @@ fn names_of_nodes_are_new() {
 /// A branch in a function has a required attribute that only the call gives.
 #[test]
 fn required_attributes_of_branches_are_those_of_the_call() {
-    let value = vec![("value_float", Content::Parameter("v".into()))];
-    let then = Sketch::nested().with("Constant", &[], &["f"], value).node("Mul", &["a", "f"], &["t"]);
-    let branches = vec![
-        ("then_branch", then.output("t", DType::F32, &["n", "4"]).graph()),
-        ("else_branch", Sketch::nested().text("e = Neg(a); return e: float32[n, 4]").graph()),
-    ];
-    let inner = body(&["a"]).input("q", DType::Bool, &[]).with("If", &["q"], &["c"], branches);
-    let inner = function("f", [&["a", "q"], &["c"]], "v", 20, end(inner, "c"));
-    let given = [("v", Content::Float(1.5))];
-    let once = call(x().text("q: bool[]"), "f", [&["x", "q"], &["t"]], &given);
+    let then = "{f = Constant(value_float=$v); t = Mul(a, f); return t: float32[n, 4]}";
+    let otherwise = "{e = Neg(a); return e: float32[n, 4]}";
+    let text = format!("q: bool[]; c = If(q, then_branch={then}, else_branch={otherwise})");
+    let inner = function("f", [&["a", "q"], &["c"]], "v", 20, end(body(&["a"]).text(&text), "c"));
+    let once = x().text("q: bool[]; t = local.f@1(x, q, v=1.5)");
     assert_eq!(folded(&model(once, &[inner])), "If Relu");
 }
 

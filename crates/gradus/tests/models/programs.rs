@@ -164,7 +164,9 @@ fn optional_inputs_take_what_they_hold() {
     builder.info(id).declared = Some(Type::Optional(Box::new(Type::Tensor(Some(DType::F32), None))));
     builder.apply("", "OptionalGetElement", 18, &["x"], &["y"], vec![]).unwrap();
     builder.output("y");
-    let model = Model::from_source(model(builder.finish().unwrap(), vec![]));
+    let mut source = graph::Model::new(Standard::Onnx);
+    source.graph = builder.finish().unwrap();
+    let model = Model::from_source(source);
     let x = Value::Tensor(Tensor::vector(&[1f32, 2.0]));
     for given in [x.clone(), Value::Optional(Some(Box::new(x.clone())))] {
         assert_eq!(model.run([("x", given)]).unwrap()["y"], x);
