@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use gradus_core::convert::i64_of;
+use gradus_core::convert::{Rules, i64_of};
 use gradus_core::graph::edit::{Made, Step};
 use gradus_core::graph::{Attribute, Content, Graph, Type};
-use gradus_core::{DType, Error, Kind, Result, Tensor};
+use gradus_core::{DType, Error, Kind, Number, Result, Shape, Tensor};
 
 use super::table::{Pattern, Table};
 use crate::dim::{Dim, Factor, Symbols};
@@ -81,7 +81,8 @@ impl Formula {
 
     /// Returns true if elements are those of a source but for rounding.
     pub(super) fn is_rounded(&self) -> bool {
-        matches!(self, Formula::Table(Table { pattern: Pattern::Prefix { rounded: true, .. }, .. }))
+        let Formula::Table(table) = self else { return false };
+        matches!(table.pattern, Pattern::Waves { .. } | Pattern::Prefix { rounded: true, .. })
     }
 }
 
@@ -403,17 +404,45 @@ impl<'m> FormulaNodes<'m> {
                 let starts = self.numbers(&vec![0; axes.len()]);
                 let (ends, axes) = (self.list(&ends)?, self.numbers(&axes));
                 let cut = self.node("Slice", &[&whole_name, &starts, &ends, &axes], Vec::new());
-                if again.is_empty() {
-                    return Ok(cut);
+                self.again(cut, &again, whole.shape().rank())
+            }
+            Pattern::Waves { waves, repeated } => {
+                let rank = waves.frequencies.shape().rank();
+                let (again, rows): (Vec<_>, Vec<_>) =
+                    table.axes.iter().partition(|(axis, _)| repeated.contains(axis));
+                let [(axis, size)] = &rows[..] else {
+                    return Err(Error::new(Kind::Internal, "waves have one axis of rows"));
+                };
+                let line = self.line(size, *axis, rank)?;
+                let line = self.cast(line, waves.frequencies.dtype());
+                let frequencies = self.constant(&waves.frequencies);
+                let angle = self.node("Mul", &[&line, &frequencies], Vec::new());
+                let first = if waves.first_is_sine { "Sin" } else { "Cos" };
+                let mut made = self.node(first, &[&angle], Vec::new());
+                if let Some(sines) = &waves.sines {
+                    let one =
+                        Tensor::from_numbers(sines.dtype(), Shape::new([])?, [Number::Int(1)], Rules::IEEE)?;
+                    let (sines, one) = (self.constant(sines), self.constant(&one));
+                    let is_sine = self.node("Equal", &[&sines, &one], Vec::new());
+                    let [sine, cosine] = ["Sin", "Cos"].map(|of| self.node(of, &[&angle], Vec::new()));
+                    made = self.node("Where", &[&is_sine, &sine, &cosine], Vec::new());
                 }
-                let mut dims = vec![Dim::ONE; whole.shape().rank()];
-                for (axis, size) in again {
-                    dims[*axis] = self.symbols.parse(size)?;
-                }
-                let shape = self.list(&dims)?;
-                Ok(self.node("Expand", &[&cut, &shape], Vec::new()))
+                self.again(made, &again, rank)
             }
         }
+    }
+
+    /// A table again along axes of which it has one slice.
+    fn again(&mut self, table: Arc<str>, axes: &[&(usize, Arc<str>)], rank: usize) -> Result<Arc<str>> {
+        if axes.is_empty() {
+            return Ok(table);
+        }
+        let mut dims = vec![Dim::ONE; rank];
+        for (axis, size) in axes {
+            dims[*axis] = self.symbols.parse(size)?;
+        }
+        let shape = self.list(&dims)?;
+        Ok(self.node("Expand", &[&table, &shape], Vec::new()))
     }
 
     /// 0, 1, 2, … along an axis of a tensor of that rank.

@@ -12,7 +12,7 @@
 //! | `view.rs` | the model with changes, and the conditions that inference finds |
 //! | `search.rs` | the order of changes, and choices |
 //! | `candidates.rs`, `fits.rs` | formulas that may take the place of a constant |
-//! | `reshape.rs`, `table.rs` | shapes of a Reshape, and patterns of tables |
+//! | `reshape.rs`, `table.rs`, `waves.rs` | shapes of a Reshape, and patterns of tables |
 //! | `formula.rs` | the nodes of formulas |
 //! | `rows.rs` | tables of indices of rows, and runs on stacked inputs |
 //! | `verify.rs` | proofs and runs |
@@ -29,6 +29,7 @@ mod sources;
 mod table;
 mod verify;
 mod view;
+mod waves;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;

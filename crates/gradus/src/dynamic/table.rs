@@ -5,12 +5,15 @@
 //! | affine | a base, which is the first element or the last, and a step for each axis; without a step it repeats | `Range`, `Mul`, `Add`, `Expand` |
 //! | counted | the number of the element in row-major order, from a first one on | `Range`, `Reshape` |
 //! | band | one number up to a diagonal, another beyond it | `Range`, `Less`, `Where` |
+//! | waves | sines and cosines of positions (`waves.rs`) | `Range`, `Mul`, `Sin`, `Cos`, `Expand` |
 //! | prefix | the first elements of the longest table; one slice, repeated, along some axes | `Slice`, `Expand` |
 
 use std::sync::Arc;
 
-use gradus_core::convert::{Rules, i64_of, nearest_f64};
+use gradus_core::convert::{Rules, i64_of, nearest_f32, nearest_f64};
 use gradus_core::{DType, Number, Shape, Tensor};
+
+use super::waves::{Waves, waves};
 
 /// A table whose size is open along some axes.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,6 +35,9 @@ pub(super) enum Pattern {
     /// One element up to the diagonal that is `above` columns right of the main one, another
     /// beyond it.
     Band { rank: usize, above: i64, within: Tensor, beyond: Tensor },
+    /// Sines and cosines of the row, which are those of the tables but for rounding. Along `repeated`
+    /// axes there is one slice.
+    Waves { waves: Waves, repeated: Vec<usize> },
     /// The first elements of a table. Along `repeated` axes it has one slice, which all have.
     Prefix {
         whole: Tensor,
@@ -51,6 +57,7 @@ impl Table {
             Pattern::Affine { .. } => "equal steps",
             Pattern::Counted { .. } => "counted in row-major order",
             Pattern::Band { .. } => "two numbers, parted by a diagonal",
+            Pattern::Waves { .. } => "sines and cosines of positions",
             Pattern::Prefix { rounded: true, .. } => {
                 "the first elements of the longest table, which rounds otherwise"
             }
@@ -84,7 +91,7 @@ pub(super) fn patterns(tables: &[Tensor], axes: &[(usize, Arc<str>)]) -> Vec<Tab
         [steps, counted(tables, &open), band(tables, &open)].into_iter().flatten().collect();
     // The same elements, where another pattern has them, and no size is too long for that.
     if found.is_empty() {
-        found.extend(prefix(tables, &open));
+        found.extend(longest(tables, &open));
     }
     found.into_iter().map(|pattern| Table { axes: axes.to_vec(), pattern }).collect()
 }
@@ -140,6 +147,11 @@ fn affine(tables: &[Tensor], open: &[usize], backwards: bool) -> Option<Pattern>
     let at = |table: &Tensor, moved| slice(table, open, backwards, moved);
     let base = at(tables.first()?, None)?;
     let small = base.shape().clone();
+    // The nodes that compute the table round each product and each sum.
+    let rounded = |value: f64| match base.dtype() {
+        DType::F32 => f64::from(nearest_f32(Number::Float(value))),
+        _ => value,
+    };
     let first = numbers(&base)?;
     let mut steps: Vec<Vec<f64>> = Vec::new();
     for &axis in open {
@@ -150,7 +162,8 @@ fn affine(tables: &[Tensor], open: &[usize], backwards: bool) -> Option<Pattern>
                 let (from, to) = (numbers(&at(longest, None)?)?, numbers(&at(longest, Some(axis))?)?);
                 // Infinite elements repeat.
                 let sign = if backwards { -1.0 } else { 1.0 };
-                let step = |(from, to): (&f64, &f64)| if from == to { 0.0 } else { sign * (to - from) };
+                let step =
+                    |(from, to): (&f64, &f64)| if from == to { 0.0 } else { rounded(sign * (to - from)) };
                 from.iter().zip(&to).map(step).collect()
             }
         });
@@ -164,7 +177,7 @@ fn affine(tables: &[Tensor], open: &[usize], backwards: bool) -> Option<Pattern>
             let moved = steps.iter().zip(open).filter(|(steps, _)| steps[at] != 0.0);
             let from = |axis: usize| if backwards { table.shape().dims()[axis] - 1 } else { 0 };
             moved.fold(first[at], |sum, (steps, &axis)| {
-                sum + steps[at] * (as_float(index[axis]) - as_float(from(axis)))
+                rounded(sum + rounded(steps[at] * (as_float(index[axis]) - as_float(from(axis)))))
             })
         };
         Some(numbers(table)?.iter().enumerate().all(|(place, own)| *own == wanted(place)))
@@ -238,11 +251,22 @@ fn band(tables: &[Tensor], open: &[usize]) -> Option<Pattern> {
     Some(Pattern::Band { rank, above, within: one(within)?, beyond: one(beyond)? })
 }
 
-fn prefix(tables: &[Tensor], open: &[usize]) -> Option<Pattern> {
+/// Waves, or else the first elements of the longest table.
+fn longest(tables: &[Tensor], open: &[usize]) -> Option<Pattern> {
     let is_repeated = |axis: &usize| tables.iter().all(|table| is_constant_along(table, *axis));
-    let repeated: Vec<_> = open.iter().copied().filter(is_repeated).collect();
+    let (repeated, others): (Vec<_>, Vec<_>) = open.iter().copied().partition(is_repeated);
     let parts =
         tables.iter().map(|table| slice(table, &repeated, false, None)).collect::<Option<Vec<_>>>()?;
+    if let [rows] = others[..]
+        && let Some(numbers) = parts.iter().map(numbers).collect::<Option<Vec<_>>>()
+        && let Some(waves) = waves(&parts, rows, &numbers)
+    {
+        return Some(Pattern::Waves { waves, repeated });
+    }
+    prefix(&parts, repeated)
+}
+
+fn prefix(parts: &[Tensor], repeated: Vec<usize>) -> Option<Pattern> {
     let whole = parts.iter().max_by_key(|table| table.len())?;
     // One table says nothing of where others begin.
     if parts.iter().all(|table| table.shape() == whole.shape()) {
@@ -257,7 +281,7 @@ fn prefix(tables: &[Tensor], open: &[usize]) -> Option<Pattern> {
         return None;
     }
     let mut rounded = false;
-    for table in &parts {
+    for table in parts {
         if table.shape().dims().iter().zip(dims).any(|(own, all)| own > all) {
             return None;
         }
@@ -316,9 +340,52 @@ mod tests {
             }
             Pattern::Counted { .. } => "counted".to_owned(),
             Pattern::Band { above, .. } => format!("band {above}"),
+            Pattern::Waves { waves, .. } => format!("waves, mixed: {}", waves.sines.is_some()),
             Pattern::Prefix { whole, repeated, .. } => format!("prefix of {}{repeated:?}", whole.len()),
         };
         patterns(tables, &axes).iter().map(how).collect()
+    }
+
+    #[test]
+    fn products_of_positions_are_rounded_as_the_nodes_round_them() {
+        let table = |len: u16, by: f32| {
+            let all = (0..len).map(|at| f32::from(at) * by).collect::<Vec<_>>();
+            Tensor::from_vec(Shape::new([usize::from(len), 1]).unwrap(), all).unwrap()
+        };
+        let axes = [(0, Arc::from("s"))];
+        let found = |tables: &[Tensor]| {
+            matches!(&patterns(tables, &axes)[..], [Table { pattern: Pattern::Affine { .. }, .. }])
+        };
+        assert!(found(&[table(12, 0.1), table(20, 0.1)]));
+        assert!(!found(&[table(12, 0.1), table(20, 0.1f32.next_up())]));
+    }
+
+    #[test]
+    fn sines_and_cosines_of_positions_have_one_base() {
+        let table = |len: u16, base: f64, of: &dyn Fn(u16) -> (f64, bool)| {
+            let element = |(row, column): (u16, u16)| {
+                let (exponent, is_sine) = of(column);
+                let angle = f64::from(row) / base.powf(exponent);
+                Number::Float(if is_sine { angle.sin() } else { angle.cos() })
+            };
+            let all = (0..len).flat_map(|row| (0..8).map(move |column| (row, column))).map(element);
+            Tensor::from_numbers(DType::F32, Shape::new([1, len.into(), 8]).unwrap(), all, Rules::IEEE)
+                .unwrap()
+        };
+        let both = |base: f64, of: &dyn Fn(u16) -> (f64, bool)| {
+            found(&[table(12, base, of), table(20, base, of)], &[1])
+        };
+        for base in [10000.0, 500_000.0, 1_000_000.0, 160_000.0] {
+            let halves = |column: u16| (f64::from(column % 4) / 4.0, false);
+            assert_eq!(both(base, &halves), ["waves, mixed: false"], "{base}");
+            let pairs = |column: u16| (f64::from(column / 2) / 4.0, column.is_multiple_of(2));
+            assert_eq!(both(base, &pairs), ["waves, mixed: true"], "{base}");
+            let parts = |column: u16| (f64::from(column % 4) / 3.0, column < 4);
+            assert_eq!(both(base, &parts), ["waves, mixed: true"], "{base}");
+        }
+        // Frequencies that fall by no one factor: the longest table.
+        let scaled = |column: u16| (f64::from(column % 4).powi(2) / 16.0, false);
+        assert_eq!(both(10000.0, &scaled), ["prefix of 160[]"]);
     }
 
     #[test]
