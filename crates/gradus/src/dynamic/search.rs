@@ -31,6 +31,13 @@ pub(super) struct Choice {
     pub(super) tied: usize,
 }
 
+impl Choice {
+    /// Returns true if another choice is of the same input.
+    pub(super) fn is_of(&self, other: &Choice) -> bool {
+        (self.node, self.input) == (other.node, other.input)
+    }
+}
+
 /// Formulas that are chosen, by node and input.
 pub(super) type ChosenFormulas = HashMap<(usize, usize), Formula>;
 

@@ -34,10 +34,15 @@ pub(super) fn solve(
         let mut choices = std::mem::take(&mut search.choices);
         if let Some(unresolved) = search.unresolved.take() {
             first.get_or_insert_with(|| refused(&search, &unresolved));
-            // The last of these is made again first: one that the end depends on.
+            // Choices that the end depends on are made again first, and last those that only the
+            // node depends on of which the problem moved there.
             let (above, near) = (search.above(unresolved.node), search.above(unresolved.end));
-            choices.retain(|choice| above.contains(&choice.node) || near.contains(&choice.node));
-            choices.sort_by_key(|choice| near.contains(&choice.node));
+            let is_new = |choice: &Choice| !open.iter().any(|(other, _)| other.is_of(choice));
+            let is_far = |choice: &Choice| above.contains(&choice.node) && !near.contains(&choice.node);
+            let far: Vec<_> =
+                choices.iter().filter(|choice| is_far(choice) && is_new(choice)).cloned().collect();
+            open.splice(0..0, far.into_iter().map(|choice| (choice, 0)));
+            choices.retain(|choice| near.contains(&choice.node));
         } else {
             search.refuse_alike(&mut view)?;
             let changes = search.changes;
