@@ -1,16 +1,20 @@
 //! Numbers that stay as they are, though they are what a size was: a mean that divides by a length,
-//! a pool as large as its image. One export does not tell whether they are sizes.
+//! a slice that ends two before the last row, a pool as large as its image. One export does not tell
+//! whether they are sizes.
 
-use std::collections::BTreeMap;
-
-use gradus_core::convert::nearest_f64;
-use gradus_core::graph::{Content, Node};
+use gradus_core::convert::{i64_of, nearest_f64};
+use gradus_core::graph::{Content, Node, Standard};
 use gradus_core::{Number, Tensor};
 use gradus_engine::infer::node_label;
 
+use super::formula::few_integers;
 use super::sources::Sources;
 use super::view::{ChangedModel, Ground, TriedFormulas};
 use crate::dim::Dim;
+use crate::operators::{self, Role};
+
+/// Maximum number of sizes that a number is compared with.
+const MAX_SIZES: usize = 64;
 
 /// Sentences about such numbers, in the order of nodes; none where several exports tell.
 pub(super) fn left(
@@ -21,7 +25,7 @@ pub(super) fn left(
     if sources.models.len() > 1 {
         return Vec::new();
     }
-    let sizes: BTreeMap<_, _> = ground.sizes.iter().filter(|(_, size)| **size > 1).collect();
+    let sizes = open_sizes(ground, sources, view);
     let graph = ground.model.graph();
     let mut told = Vec::new();
     for &index in graph.order() {
@@ -29,11 +33,13 @@ pub(super) fn left(
         let label = node_label(&graph.nodes()[index], index);
         for input in 0..node.inputs.len() {
             let all = sources.constants(index, input).filter(|_| !changes.contains_key(&(index, input)));
-            let Some(number) = all.and_then(|all| only_number(&all[0])) else { continue };
-            for (name, size) in &sizes {
-                if let Some(what) = reading(number, **size, name) {
-                    told.push(format!("input {input} of {label} stays {number}, which was {what}"));
-                }
+            let Some(all) = all else { continue };
+            if let Some(what) = picked(node, (index, input), &all[0], (ground, sources, view)) {
+                told.push(format!("input {input} of {label} stays {what}"));
+            } else if let Some(number) = only_number(&all[0])
+                && let Some(what) = sizes.iter().find_map(|(name, size)| reading(number, *size, name))
+            {
+                told.push(format!("input {input} of {label} stays {number}, which was {what}"));
             }
         }
         if let Some(kernel) = whole_kernel(node, index, (sources, view)) {
@@ -43,6 +49,63 @@ pub(super) fn left(
         }
     }
     told
+}
+
+/// Sizes and their numbers in the file: those of inputs, then those that nodes make of them. Many
+/// numbers are small ones by chance.
+fn open_sizes(ground: &Ground<'_>, sources: &Sources<'_>, view: &ChangedModel) -> Vec<(String, i64)> {
+    const LEAST: i64 = 5;
+    let named = ground.sizes.iter().filter(|(_, size)| **size > 1);
+    let mut found: Vec<_> = named.map(|(name, size)| (name.to_string(), *size)).collect();
+    found.sort_unstable();
+    let symbols = view.inference.symbols();
+    for &index in ground.model.graph().order() {
+        for dim in view.output(index).iter().flat_map(|dims| dims.iter()).filter(|dim| dim.known().is_none())
+        {
+            let number = sources.values(symbols, *dim).map(|all| all[0]).filter(|number| *number >= LEAST);
+            let Some((number, text)) = number.zip(view.text(ground, *dim)) else { continue };
+            if found.len() < MAX_SIZES && !found.iter().any(|(name, _)| **name == *text) {
+                found.push((text.to_string(), number));
+            }
+        }
+    }
+    found
+}
+
+/// Where a node picks elements of the second half of an open axis: their number and the axis.
+fn picked(
+    node: &Node,
+    (index, input): (usize, usize),
+    constant: &Tensor,
+    (ground, sources, view): (&Ground<'_>, &Sources<'_>, &ChangedModel),
+) -> Option<String> {
+    let row = operators::row_of(Standard::Onnx, node).filter(|row| row.domain.is_empty())?;
+    let dims = view.dims(index, 0)?;
+    let rank = i64_of(dims.len());
+    let is_slice = row.role == Role::Slice && matches!(input, 1 | 2);
+    let is_indices = matches!(row.name, "Gather" | "GatherElements") && input == 1;
+    if !(is_slice || is_indices) || constant.len() > 1 << 16 {
+        return None;
+    }
+    let numbers = constant.to_i64().ok()?;
+    let axes = match (is_slice, node.attribute("axis")) {
+        (false, Some(Content::Int(axis))) => vec![*axis; numbers.len()],
+        (false, _) => vec![0; numbers.len()],
+        (true, _) => match sources.constants(index, 3) {
+            Some(all) => few_integers(&all[0])?,
+            None => (0..rank).collect(),
+        },
+    };
+    let far = numbers.iter().zip(axes).filter_map(|(&number, axis)| {
+        let axis = usize::try_from(if axis < 0 { axis + rank } else { axis }).ok()?;
+        let dim = dims.get(axis).filter(|dim| dim.known().is_none())?;
+        let size = sources.values(view.inference.symbols(), *dim)?[0];
+        let far = (number.unsigned_abs().saturating_mul(2) >= size.unsigned_abs()) && size > 1;
+        (far && number.unsigned_abs() <= size.unsigned_abs()).then_some((number, *dim, size))
+    });
+    let (number, dim, size) = far.max_by_key(|(number, ..)| number.unsigned_abs())?;
+    let up_to = if constant.len() > 1 && is_indices { "up to " } else { "" };
+    Some(format!("{up_to}{number} along an axis that is {} and was {size}", view.text(ground, dim)?))
 }
 
 /// The number of a constant of one element.
@@ -61,6 +124,7 @@ fn reading(number: f64, size: i64, name: &str) -> Option<String> {
         (1.0 / size.sqrt(), format!("1 / the square root of {name}")),
         (size - 1.0, format!("{name} - 1")),
         (1.0 / (size - 1.0), format!("1/({name} - 1)")),
+        (size / (size - 1.0), format!("{name}/({name} - 1)")),
     ];
     forms.into_iter().find(|(value, _)| is(*value)).map(|(_, text)| text)
 }

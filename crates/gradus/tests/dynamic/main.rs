@@ -115,6 +115,25 @@ fn numbers_that_may_be_sizes_are_told() {
     ] {
         assert_eq!(dynamic(&mean(number), "x=1,s,8", &[]).unwrap().left, expected, "{number}");
     }
+    for (end, expected) in [
+        ("[14]", &["input 2 of node \"make y\" (Slice) stays 14 along an axis that is s and was 16"][..]),
+        ("[-9]", &["input 2 of node \"make y\" (Slice) stays -9 along an axis that is s and was 16"]),
+        ("[2]", &[]),
+        ("[-1]", &[]),
+        ("[9223372036854775807]", &[]),
+    ] {
+        let text = format!(
+            "x: float32[1, 16, 8]; a = [1]; b = [0]; c = {end}; y = Slice(x, b, c, a); return y: float32[1, ?, 8]"
+        );
+        assert_eq!(dynamic(&text, "x=1,s,8", &[]).unwrap().left, expected, "{end}");
+    }
+    let middle = "x: float32[1, 16, 8]; i = 8; y = Gather(x, i, axis=1); return y: float32[1, 8]";
+    let left = dynamic(middle, "x=1,s,8", &[]).unwrap().left;
+    assert_eq!(left, ["input 1 of node \"make y\" (Gather) stays 8 along an axis that is s and was 16"]);
+    let halved = "x: float32[1, 1, 18]; h = AveragePool(x, kernel_shape=[2], strides=[2]); a = [2]; c = 9.0; \
+                  m = ReduceSum(h, a, keepdims=0); y = Div(m, c); return y: float32[1, 1]";
+    let left = dynamic(halved, "x=1,1,s", &[]).unwrap().left;
+    assert_eq!(left, ["input 1 of node \"make y\" (Div) stays 9, which was max(s//2, 1)"]);
     let pool =
         "x: float32[1, 2, 4, 4]; y = AveragePool(x, kernel_shape=[4, 4]); return y: float32[1, 2, 1, 1]";
     let left = dynamic(pool, "x=1,2,h,w", &[]).map(|dynamic| dynamic.left);
