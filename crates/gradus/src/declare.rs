@@ -175,7 +175,8 @@ pub(crate) fn checked_constant(info: &ValueInfo, value: &Value) -> Result<Tensor
     }
 }
 
-/// The graph at a place that [`graph::Graph::declare`] tells, by the numbers of the nodes around it and of the graphs within these.
+/// The graph at a place that [`graph::Graph::declare`] tells, by the numbers of the nodes around it
+/// and of the graphs within these.
 #[cfg(feature = "write")]
 pub(crate) fn graph_at<'g>(graph: &'g graph::Graph, place: &[(usize, usize)]) -> Option<&'g graph::Graph> {
     place.iter().try_fold(graph, |graph, &(node, number)| {

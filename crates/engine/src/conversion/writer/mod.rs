@@ -308,8 +308,10 @@ impl GraphWriter {
         if !self.is_computed(value) {
             return None;
         }
-        let node = self.nodes.iter().rev().find(|node| node.outputs.contains(&value))?;
-        Some((&node.operator, &node.inputs))
+        // Values are numbered as their nodes are made.
+        let is_before = |node: &NewNode| node.outputs.first().is_none_or(|first| first.0 <= value.0);
+        let node = self.nodes[..self.nodes.partition_point(is_before)].last()?;
+        node.outputs.contains(&value).then_some((&*node.operator, &*node.inputs))
     }
 
     /// The number of nodes that are written.
