@@ -1,5 +1,5 @@
-//! Keys of the contents of attributes and tensors: equal contents have equal keys. Floats are compared
-//! by their bits.
+//! Keys of the contents of attributes and tensors: equal contents have equal keys. Floats are
+//! compared by their bits.
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;

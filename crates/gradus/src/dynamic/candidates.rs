@@ -38,6 +38,9 @@ pub(super) struct Proposal {
     pub(super) candidates: Vec<Candidate>,
     /// The problem if no candidate fits; nothing if the constant may stay.
     pub(super) required: Option<String>,
+    /// True if another constant of the node differs too, so that it is not right before both have
+    /// formulas.
+    pub(super) is_part: bool,
 }
 
 /// Maximum number of formulas that are tried for one condition.
@@ -83,24 +86,26 @@ impl FormulaSearch<'_, '_> {
         let mut proposal = match (&*own.operator.domain, &*own.operator.name) {
             ("", "Reshape") => self.reshaped(view, node, &own),
             ("", "Resize") => {
-                Proposal { candidates: self.resized(view, node).into_iter().collect(), required: None }
+                Proposal { candidates: self.resized(view, node).into_iter().collect(), ..Proposal::default() }
             }
             _ => Proposal::default(),
         };
         if !proposal.candidates.is_empty() || self.sources.models.len() == 1 {
             return proposal;
         }
-        for input in 0..own.inputs.len() {
-            let Some(all) = self.sources.constants(node, input) else { continue };
+        let differing = |input| {
+            let all = self.sources.constants(node, input)?;
             let same = |of: &Tensor| of.shape() == all[0].shape() && of.bytes() == all[0].bytes();
-            if self.changes.contains_key(&(node, input)) || all.iter().all(same) {
-                continue;
-            }
+            let is_left = !self.changes.contains_key(&(node, input)) && !all.iter().all(same);
+            is_left.then_some((input, all))
+        };
+        let mut left = (0..own.inputs.len()).filter_map(differing);
+        if let Some((input, all)) = left.next() {
             proposal.candidates = self.of_constants(view, node, input, &all, &[]);
+            proposal.is_part = left.next().is_some();
             let shapes: Vec<_> = all.iter().map(|of| format!("{}{}", of.dtype(), of.shape())).collect();
             proposal.required =
                 Some(format!("input {input}, a constant that differs: {}", shapes.join(", ")));
-            break;
         }
         proposal
     }
@@ -168,7 +173,7 @@ impl FormulaSearch<'_, '_> {
             Some(Candidate { node, input: 1, formula, tier, divided })
         });
         let candidates: Vec<_> = candidates.collect();
-        Some(Proposal { candidates, required: None })
+        Some(Proposal { candidates, ..Proposal::default() })
     }
 
     /// The list that a Reshape is given: 0 for a size of the data at the same axis, and -1 for one

@@ -68,6 +68,16 @@ pub(super) struct FormulaSearch<'s, 'm> {
     limits: Limits,
 }
 
+/// The purpose of a formula.
+#[derive(Clone, Copy)]
+enum Wanted<'h> {
+    /// The place of a constant that differs, or of a shape: the node may be wrong still if it is
+    /// one of several.
+    Formula { is_part: bool },
+    /// A condition that is met.
+    Mended(&'h Hard),
+}
+
 /// A candidate that was tried: what remains with it, and the model.
 struct TriedCandidate {
     hard: usize,
@@ -155,7 +165,8 @@ impl<'s, 'm> FormulaSearch<'s, 'm> {
         }
         let proposal = self.proposal(view, node);
         if !proposal.candidates.is_empty()
-            && let Some((next, first)) = self.choose(view, node, &proposal.candidates, None)?
+            && let Some((next, first)) =
+                self.choose(view, node, &proposal.candidates, Wanted::Formula { is_part: proposal.is_part })?
         {
             return Ok(Visited::Changed(Box::new(next), first));
         }
@@ -172,7 +183,7 @@ impl<'s, 'm> FormulaSearch<'s, 'm> {
                 continue;
             }
             let causes = self.causes(view, node, &hard);
-            if let Some((next, first)) = self.choose(view, node, &causes, Some(&hard))? {
+            if let Some((next, first)) = self.choose(view, node, &causes, Wanted::Mended(&hard))? {
                 let is_later = |moved: &Unresolved| self.is_until(moved.node, node);
                 if next.hard.len() >= view.hard.len() && self.moved.as_ref().is_none_or(is_later) {
                     self.moved = Some(Unresolved { node, text: hard.text, end: node });
@@ -194,15 +205,22 @@ impl<'s, 'm> FormulaSearch<'s, 'm> {
         view: &ChangedModel,
         node: usize,
         candidates: &[Candidate],
-        wrong: Option<&Hard>,
+        wanted: Wanted<'_>,
     ) -> Result<Option<(ChangedModel, usize)>> {
+        let (wrong, is_part) = match wanted {
+            Wanted::Formula { is_part } => (None, is_part),
+            Wanted::Mended(hard) => (Some(hard), false),
+        };
         let mends = wrong.is_some();
         let wanted: Vec<_> = wrong.iter().flat_map(|hard| &hard.dims).collect();
         let wanted: Vec<_> = wanted.iter().filter_map(|dim| view.text(self.ground, **dim)).collect();
         let near = view.sizes_like(self.ground, node, &wanted);
         // A bound is lifted by what adds neither another bound nor a fixed size.
         let lifts = wrong.is_some_and(|hard| !hard.is_fixed);
-        let count = |view: &ChangedModel| self.hard_until(view, node, lifts);
+        let own = |view: &ChangedModel| {
+            view.hard.iter().filter(|(at, hard)| is_part && *at == node && hard.is_fixed).count()
+        };
+        let count = |view: &ChangedModel| self.hard_until(view, node, lifts) - own(view);
         let fixed = self.hard_until(view, node, false);
         let (hard, soft, unknown) = (count(view), view.soft_until(self, node), view.unknown(node));
         // Sizes that nobody knows hide conditions, but for formulas that several sources show.

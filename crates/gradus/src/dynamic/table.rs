@@ -231,7 +231,10 @@ fn band(tables: &[Tensor], open: &[usize]) -> Option<Pattern> {
         let at = |i: usize, j: usize| all[i * columns + j];
         let (within, beyond) = (at(rows - 1, 0), at(0, columns - 1));
         let own = (0..columns).take_while(|&j| at(0, j) == within).count();
-        let above = i64_of(own) - 1;
+        let above = match own {
+            0 => -i64_of((0..rows).take_while(|&i| at(i, 0) == beyond).count()),
+            _ => i64_of(own) - 1,
+        };
         let inside = |i: usize, j: usize| i64_of(j) <= i64_of(i) + above;
         let is_band =
             (0..rows).all(|i| (0..columns).all(|j| at(i, j) == if inside(i, j) { within } else { beyond }));
@@ -417,6 +420,8 @@ mod tests {
         assert_eq!(found(&[rows(2, 7), rows(2, 11)], &[0, 2]), ["counted"]);
         assert_eq!(found(&[band(4)], &[0, 1]), ["band 0"]);
         assert_eq!(found(&[band(4), band(6)], &[0, 1]), ["band 0"]);
+        let low = |len: usize| table(&[len, len], |at| i64::from(at[1] + 2 > at[0]));
+        assert_eq!(found(&[low(4), low(6)], &[0, 1]), ["band -2"]);
         assert_eq!(found(&[odd(4)], &[0]), [""; 0]);
         assert_eq!(found(&[odd(4), odd(6)], &[0]), ["prefix of 12[]"]);
         let rows = |rows: usize, len: usize| table(&[rows, len], |at| i64::try_from(at[1] * at[1]).unwrap());

@@ -292,6 +292,22 @@ fn tables_repeat_along_the_batch_end_at_the_last_and_round_otherwise() {
 }
 
 #[test]
+fn two_tables_of_one_node_are_opened_together() {
+    let model = |s: i64| {
+        let table = |of: &dyn Fn(i64, i64) -> i64| {
+            let all = (0..s).flat_map(|row| (0..s).map(move |column| (row, column)));
+            let all = all.map(|(row, column)| of(row, column)).collect::<Vec<_>>();
+            Tensor::from_vec(Shape::new([s.try_into().unwrap(); 2]).unwrap(), all).unwrap()
+        };
+        let text = format!("x: int64[{s}, {s}]; m = Min(a, b); y = Add(x, m); return y: int64[{s}, {s}]");
+        let sketch = Sketch::new().constant("a", table(&|row, column| column - row));
+        sketch.constant("b", table(&|_, _| 0)).text(&text).model()
+    };
+    let made = model(4).generalize(&[&model(6)], &options("x=s,s", &[])).unwrap();
+    assert_eq!(made.changes.len(), 2, "{:?}", made.changes);
+}
+
+#[test]
 fn scales_of_two_exports_are_functions_of_a_size() {
     let functions: [fn(f64) -> f64; 3] = [|size| 1.0 / size.sqrt(), f64::sqrt, |size| 1.0 / (size - 1.0)];
     let expected = ["1 / the square root of s", "the square root of s", "1/(s - 1)"];
