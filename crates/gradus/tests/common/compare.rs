@@ -16,6 +16,8 @@ pub fn difference(want: &Tensor, got: &Tensor, exact: bool) -> Option<String> {
     let ulp = match want.dtype() {
         DType::F64 => f64::EPSILON,
         DType::F32 => f32::EPSILON.into(),
+        // Neighbours are twice each other.
+        DType::F8E8M0 => 1.0 / 32.0,
         _ => 0.01,
     };
     let same = |a: Number, b: Number| match (a, b) {
