@@ -60,8 +60,13 @@ pub(super) fn fits(
             note(symbols, 2, quotient);
         }
         if numbers.len() > 1 {
+            // A number that is always as far from a size is more likely than a multiple of it.
+            let shift = numbers[0].checked_sub(own[0]);
+            let shift =
+                shift.filter(|by| own.iter().zip(numbers).all(|(own, of)| own.checked_add(*by) == Some(*of)));
+            let tier = if shift.is_some() { 3 } else { 4 };
             for dim in affine(symbols, *a, own, numbers) {
-                note(symbols, 3, Some(dim));
+                note(symbols, tier, Some(dim));
             }
         }
     }

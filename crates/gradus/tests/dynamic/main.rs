@@ -292,6 +292,21 @@ fn tables_repeat_along_the_batch_end_at_the_last_and_round_otherwise() {
 }
 
 #[test]
+fn numbers_as_far_from_a_size_are_no_multiples_of_another() {
+    // The end is two before that of the columns, and 2*h - 34.
+    let model = |h: usize, w: usize| {
+        let text = format!(
+            "x: float32[{h}, {w}]; b = [0]; e = [{}]; a = [1]; y = Slice(x, b, e, a); return y: float32[{h}, {}]",
+            w - 2,
+            w - 2
+        );
+        Sketch::of(&text).model()
+    };
+    let made = model(32, 32).generalize(&[&model(48, 64)], &options("x=h,w", &[])).unwrap();
+    assert_eq!(formulas(&made), ["[w - 2]"]);
+}
+
+#[test]
 fn two_tables_of_one_node_are_opened_together() {
     let model = |s: i64| {
         let table = |of: &dyn Fn(i64, i64) -> i64| {
