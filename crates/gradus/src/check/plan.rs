@@ -208,7 +208,7 @@ pub(crate) fn varied(graph: &Graph, given: &Sizes) -> Vec<PlannedRun> {
     }
     let may_be_empty = |name: &&String| !given.assume.nonempty && given.assume.clamped(name, 0) == 0;
     let zeros = names.iter().filter(may_be_empty).take(MAX_LONE).map(|name| (name, 0));
-    // Of one dimension, there is a run where all are 1.
+    // A single dimension has a run where all are 1.
     let ones = names.iter().filter(|_| names.len() > 1).take(MAX_LONE).map(|name| (name, 1));
     let lone = zeros.chain(ones).map(|(name, size)| SizeChoice::Lone(name.clone(), size));
     let few = [SizeChoice::One, SizeChoice::Unequal, SizeChoice::Equal].into_iter().chain(lone);

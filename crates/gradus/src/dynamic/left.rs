@@ -72,7 +72,7 @@ fn open_sizes(ground: &Ground<'_>, sources: &Sources<'_>, view: &ChangedModel) -
     found
 }
 
-/// Where a node picks elements of the second half of an open axis: their number and the axis.
+/// Picks elements of the second half of an open axis, if a node does: their number and the axis.
 fn picked(
     node: &Node,
     (index, input): (usize, usize),

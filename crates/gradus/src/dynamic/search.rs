@@ -88,7 +88,7 @@ struct TriedCandidate {
 }
 
 impl TriedCandidate {
-    /// What is left, the worst first.
+    /// Counts of what is left, the worst first.
     const fn rank(&self) -> [usize; 3] {
         [self.hard, self.unknown, self.soft]
     }

@@ -19,7 +19,7 @@ pub(super) struct Waves {
     pub(super) first_is_sine: bool,
 }
 
-/// What a column is: its exponent in the progression, and whether it is a sine.
+/// A column: its exponent in the progression, and whether it is a sine.
 type Column = (usize, bool);
 
 /// The waves that tables with rows along an axis have; nothing if they have others, or none.

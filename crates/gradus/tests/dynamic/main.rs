@@ -225,8 +225,7 @@ fn tables_that_follow_from_their_index_are_no_longest_table() {
 
 #[test]
 fn conditions_of_later_nodes_hide_none_of_earlier_ones() {
-    // Of the shapes of `a`, `[6, 2, n]` is refuted by the product, and the last `Concat` wants one
-    // row.
+    // The product refutes the shape `[6, 2, n]` of `a`, and the last `Concat` wants one row.
     let text = "x: float32[1, 3, 4]; t = [6, 2, 1]; a = Reshape(x, t); u = [6, 1, 2]; b = Reshape(x, u); \
                 m = MatMul(b, a); w = [1, 6]; z = Reshape(m, w); v = [1, 12]; f = Reshape(x, v); \
                 y = Concat(z, f, axis=1); return y: float32[1, 18]";

@@ -385,7 +385,7 @@ fn axes_without_a_name_are_fixed_by_the_name_that_they_get() {
     assert_eq!(shown(&[("x_1", 4)]), "int64[x_0, 4]");
     let error = infer(&[("y_0", 4)]).unwrap_err().to_string();
     assert_eq!(error, "unknown dimension \"y_0\"; did you mean \"x_0\"?");
-    // Of several, it is the first by name, in every run.
+    // The first of several by name is named, in every run.
     for _ in 0..20 {
         let error = infer(&[("zz", 4), ("aa", 4), ("mm", 4)]).unwrap_err().to_string();
         assert!(error.starts_with("unknown dimension \"aa\""), "{error}");

@@ -337,7 +337,7 @@ impl InferContext<'_, '_> {
         }
         let symbols = &mut self.pass.shared.symbols;
         let result = symbols.broadcast(a, b);
-        // What made the broadcast of one with others requires it already.
+        // The node that broadcasts one with others requires it already.
         let mut is_assumed = symbols.is_broadcast_of(a, b) || symbols.is_broadcast_of(b, a);
         if !is_assumed && a != Dim::ONE && b != Dim::ONE {
             // seq broadcasts with min(seq, 64) only if it is at most 64.
