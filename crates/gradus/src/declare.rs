@@ -98,7 +98,7 @@ impl Model {
             InputFact::Type(of) if self.input(name).is_ok() => Some((&**name, of)),
             _ => None,
         });
-        self.with_input_types(types.collect::<BTreeMap<_, _>>())
+        self.with_input_types(types)
     }
 
     /// The model that declares what was inferred: of the values that nodes compute, and of inputs

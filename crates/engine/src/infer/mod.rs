@@ -275,8 +275,7 @@ impl Source {
         pass.shared.symbols.print_in(options.dialect);
         pass.operators = self.operators();
         pass.limits = options.limits.unwrap_or(self.limits());
-        // The first error is the same in every run.
-        for (name, given) in options.sizes.inputs.iter().collect::<BTreeMap<_, _>>() {
+        for (name, given) in &options.sizes.inputs {
             self.input(name)?;
             within_signed(name, given)?;
         }
@@ -284,7 +283,7 @@ impl Source {
         let nameless: BTreeSet<_> = nameless_axes(graph).map(|(_, name)| name).collect();
         let nameless = &nameless - &declared;
         let known = &declared | &nameless;
-        for (name, value) in options.sizes.dims.iter().collect::<BTreeMap<_, _>>() {
+        for (name, value) in &options.sizes.dims {
             if !known.contains(name) {
                 return Err(Error::unknown("dimension", name, known.iter().map(String::as_str)));
             }

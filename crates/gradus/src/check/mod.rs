@@ -210,7 +210,7 @@ impl Model {
         let (first, second) = (explicit(&first)?, explicit(&second)?);
         let known: BTreeSet<_> =
             [&first, &second].into_iter().flat_map(|model| model.dims_of_inputs(&options.sizes)).collect();
-        if let Some(name) = options.sizes.dims.keys().filter(|name| !known.contains(*name)).min() {
+        if let Some(name) = options.sizes.dims.keys().find(|name| !known.contains(*name)) {
             return Err(Error::unknown("dimension", name, known.iter().map(String::as_str)));
         }
         let proof = first.prove_outputs(&second, &options.sizes, options.proof);

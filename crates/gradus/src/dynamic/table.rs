@@ -2,11 +2,11 @@
 //!
 //! | pattern | elements | nodes |
 //! |---|---|---|
-//! | affine | a base, which is the first element or the last, and a step for each axis; without a step it repeats | `Range`, `Mul`, `Add`, `Expand` |
+//! | affine | a base at one end, and a step per axis or none | `Range`, `Mul`, `Add`, `Expand` |
 //! | counted | the number of the element in row-major order, from a first one on | `Range`, `Reshape` |
 //! | band | one number up to a diagonal, another beyond it | `Range`, `Less`, `Where` |
 //! | waves | sines and cosines of positions (`waves.rs`) | `Range`, `Mul`, `Sin`, `Cos`, `Expand` |
-//! | prefix | the first elements of the longest table; one slice, repeated, along some axes | `Slice`, `Expand` |
+//! | prefix | the first elements of the longest, again along some axes | `Slice`, `Expand` |
 
 use std::sync::Arc;
 
@@ -35,8 +35,8 @@ pub(super) enum Pattern {
     /// One element up to the diagonal that is `above` columns right of the main one, another
     /// beyond it.
     Band { rank: usize, above: i64, within: Tensor, beyond: Tensor },
-    /// Sines and cosines of the row, which are those of the tables but for rounding. Along `repeated`
-    /// axes there is one slice.
+    /// Sines and cosines of the row, which are those of the tables but for rounding. Along
+    /// `repeated` axes there is one slice.
     Waves { waves: Waves, repeated: Vec<usize> },
     /// The first elements of a table. Along `repeated` axes it has one slice, which all have.
     Prefix {
