@@ -285,12 +285,16 @@ impl FormulaSearch<'_, '_> {
         let most = axes.iter().map(|(_, own)| own.len()).max().unwrap_or(0);
         let whole = axes.iter().all(|(_, own)| !own.is_empty());
         let tables = (0..most).filter(|_| whole).flat_map(|at| {
-            let open: Vec<_> =
-                axes.iter().map(|(axis, own)| (*axis, own[at.min(own.len() - 1)].1.clone())).collect();
-            table::patterns(all, &open)
+            let own = |(axis, own): &(usize, Vec<RatedExpression>)| {
+                let (tier, size) = own[at.min(own.len() - 1)].clone();
+                (tier, (*axis, size))
+            };
+            let (tiers, open): (Vec<_>, Vec<_>) = axes.iter().map(own).unzip();
+            let tier = tiers.into_iter().max().unwrap_or(0).max(1);
+            table::patterns(all, &open).into_iter().map(move |table| (tier, table))
         });
         let mut found: Vec<_> =
-            tables.map(|table| made(1, Formula::Table(table))).take(MAX_CANDIDATES).collect();
+            tables.map(|(tier, table)| made(tier, Formula::Table(table))).take(MAX_CANDIDATES).collect();
         // A step that is as long as a row may be that length.
         let is_counted = |of: &Candidate| matches!(&of.formula, Formula::Table(table) if matches!(table.pattern, table::Pattern::Counted { .. }));
         let divided = found.iter().any(is_counted) && !found.iter().all(is_counted);

@@ -16,8 +16,13 @@ const MAX_FITS: usize = 16;
 /// Maximum number of sizes at a node that are looked at.
 const MAX_SIZES: usize = 24;
 
+/// The first tier of expressions that pass through any two numbers: that they fit shows little, so
+/// another of the same tier is as likely.
+pub(super) const FIRST_LINE: u8 = 4;
+
 /// Expressions that are these numbers in the sources, the most likely first: sizes in `near`, sizes
-/// that the node sees, their products, multiples and quotients; with several sources, affine ones.
+/// that the node sees, their products, multiples and quotients; with several sources, sizes of other
+/// nodes and affine expressions.
 pub(super) fn fits(
     view: &mut ChangedModel,
     (ground, sources): (&Ground<'_>, &Sources<'_>),
@@ -26,6 +31,7 @@ pub(super) fn fits(
     near: &[Dim],
 ) -> Vec<RatedExpression> {
     let seen = sizes_at(view, ground, node, near);
+    let others = if numbers.len() > 1 { view.sizes_of_nodes(ground) } else { Vec::new() };
     let symbols = view.inference.symbols_mut();
     let mut found: Vec<(u8, Dim)> = Vec::new();
     let sized: Vec<(Dim, Vec<i64>)> =
@@ -60,15 +66,13 @@ pub(super) fn fits(
             note(symbols, 2, quotient);
         }
         if numbers.len() > 1 {
-            // A number that is always as far from a size is more likely than a multiple of it.
-            let shift = numbers[0].checked_sub(own[0]);
-            let shift =
-                shift.filter(|by| own.iter().zip(numbers).all(|(own, of)| own.checked_add(*by) == Some(*of)));
-            let tier = if shift.is_some() { 3 } else { 4 };
-            for dim in affine(symbols, *a, own, numbers) {
+            for (tier, dim) in affine(symbols, *a, own, numbers) {
                 note(symbols, tier, Some(dim));
             }
         }
+    }
+    for dim in others {
+        note(symbols, 3, Some(dim));
     }
     found.shared_sort_by_key(|(tier, _)| *tier);
     let text = |(tier, dim): (u8, Dim)| Some((tier, view.text(ground, dim)?));
@@ -84,8 +88,9 @@ fn times(products: &[i64], numbers: &[i64]) -> Option<i64> {
     all.then_some(times)
 }
 
-/// Affine expressions of a size through the numbers, and their quotients rounded down and up.
-fn affine(symbols: &mut Symbols, dim: Dim, own: &[i64], numbers: &[i64]) -> Vec<Dim> {
+/// Affine expressions of a size through the numbers, and their quotients rounded down and up. A
+/// number that is always as far from a size is the most likely, then one that is nearly a multiple.
+fn affine(symbols: &mut Symbols, dim: Dim, own: &[i64], numbers: &[i64]) -> Vec<(u8, Dim)> {
     let (run, rise) = (own[1] - own[0], numbers[1] - numbers[0]);
     let mut found = Vec::new();
     if run == 0 {
@@ -94,8 +99,13 @@ fn affine(symbols: &mut Symbols, dim: Dim, own: &[i64], numbers: &[i64]) -> Vec<
     if rise % run == 0 {
         let slope = rise / run;
         let rest = numbers[0] - slope * own[0];
+        let tier = match slope {
+            1 => 3,
+            _ if rest.unsigned_abs() <= slope.unsigned_abs() => FIRST_LINE,
+            _ => FIRST_LINE + 1,
+        };
         let scaled = symbols.multiply(dim, Dim::Known(slope));
-        found.extend(scaled.and_then(|scaled| symbols.add(scaled, Dim::Known(rest))));
+        found.extend(scaled.and_then(|scaled| Some((tier, symbols.add(scaled, Dim::Known(rest))?))));
         return found;
     }
     // Rounding moves each number by less than the divisor.
@@ -104,7 +114,9 @@ fn affine(symbols: &mut Symbols, dim: Dim, own: &[i64], numbers: &[i64]) -> Vec<
             let over = symbols.add(dim, Dim::Known(more));
             let quotient = over.and_then(|over| symbols.floor_divide(over, Dim::Known(by)));
             let rest = numbers[0] - (own[0] + more).div_euclid(by);
-            found.extend(quotient.and_then(|quotient| symbols.add(quotient, Dim::Known(rest))));
+            let tier = if rest.abs() <= 1 { FIRST_LINE } else { FIRST_LINE + 1 };
+            found
+                .extend(quotient.and_then(|quotient| Some((tier, symbols.add(quotient, Dim::Known(rest))?))));
         }
     }
     found

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use gradus_core::convert::{Rules, i64_of};
+use gradus_core::convert::i64_of;
 use gradus_core::graph::edit::{Made, Step};
 use gradus_core::graph::{Attribute, Content, Graph, Type};
-use gradus_core::{DType, Error, Kind, Number, Result, Shape, Tensor};
+use gradus_core::{DType, Error, Kind, Result, Tensor};
 
 use super::table::{Pattern, Table};
 use crate::dim::{Dim, Factor, Symbols};
@@ -55,14 +55,29 @@ impl SizeFunction {
 }
 
 impl Formula {
-    /// Returns true if a text is the formula, or one of its sizes.
+    /// Returns true if a text is the formula, or one of its sizes, or that of a table that is open
+    /// along more axes.
     pub(super) fn is(&self, text: &str) -> bool {
         let of_size = match self {
             Formula::Sizes(all, ..) => all.iter().any(|size| **size == *text),
-            Formula::Table(table) => table.axes.iter().any(|(_, size)| **size == *text),
+            Formula::Table(table) => {
+                let is_size = table.axes.iter().any(|(_, size)| **size == *text);
+                let parts: Vec<_> = text.split(", axis ").collect();
+                is_size || table.text().split(", axis ").all(|part| parts.contains(&part))
+            }
             Formula::Function(_, size, _) => **size == *text,
         };
         of_size || self.text() == text
+    }
+
+    /// Returns true if a formula is another, or a table that is open along its axes and more.
+    pub(super) fn is_over(&self, other: &Formula) -> bool {
+        match (self, other) {
+            (Formula::Table(own), Formula::Table(other)) if own.axes.len() > other.axes.len() => {
+                other.axes.iter().all(|axis| own.axes.contains(axis))
+            }
+            _ => self == other,
+        }
     }
 
     /// The formula in words.
@@ -82,7 +97,8 @@ impl Formula {
     /// Returns true if elements are those of a source but for rounding.
     pub(super) fn is_rounded(&self) -> bool {
         let Formula::Table(table) = self else { return false };
-        matches!(table.pattern, Pattern::Waves { .. } | Pattern::Prefix { rounded: true, .. })
+        let is_near = |of: &Pattern| matches!(of, Pattern::Part { rounded: true, .. });
+        matches!(table.pattern, Pattern::Grid(_) | Pattern::Waves { .. }) || is_near(&table.pattern)
     }
 }
 
@@ -93,7 +109,7 @@ pub(super) type InputAxis = (Arc<str>, usize);
 pub(super) struct FormulaNodes<'m> {
     graph: &'m Graph,
     names: ValueNames,
-    symbols: Symbols,
+    pub(super) symbols: Symbols,
     /// The axis at which each symbol is read.
     axes: &'m HashMap<Arc<str>, InputAxis>,
     pub(super) made: Vec<Step>,
@@ -143,7 +159,12 @@ impl<'m> FormulaNodes<'m> {
         }
     }
 
-    fn node(&mut self, operator: &'static str, inputs: &[&Arc<str>], attributes: Vec<Attribute>) -> Arc<str> {
+    pub(super) fn node(
+        &mut self,
+        operator: &'static str,
+        inputs: &[&Arc<str>],
+        attributes: Vec<Attribute>,
+    ) -> Arc<str> {
         let inputs: Vec<Arc<str>> = inputs.iter().map(|&name| name.clone()).collect();
         let key = format!("{operator} {inputs:?} {attributes:?}");
         self.once(key, operator, inputs, attributes)
@@ -167,18 +188,18 @@ impl<'m> FormulaNodes<'m> {
         name
     }
 
-    fn constant(&mut self, tensor: &Tensor) -> Arc<str> {
+    pub(super) fn constant(&mut self, tensor: &Tensor) -> Arc<str> {
         let key = format!("{:?} {:?} {:?}", tensor.dtype(), tensor.shape(), tensor.bytes());
         let attributes = Attribute::list([("value", Content::Tensor(tensor.clone().into()))]);
         self.once(key, "Constant", Vec::new(), attributes)
     }
 
-    fn numbers(&mut self, numbers: &[i64]) -> Arc<str> {
+    pub(super) fn numbers(&mut self, numbers: &[i64]) -> Arc<str> {
         self.constant(&Tensor::vector(numbers))
     }
 
     /// A value of sizes in another type.
-    fn cast(&mut self, name: Arc<str>, dtype: DType) -> Arc<str> {
+    pub(super) fn cast(&mut self, name: Arc<str>, dtype: DType) -> Arc<str> {
         if dtype == DType::I64 {
             return name;
         }
@@ -197,7 +218,7 @@ impl<'m> FormulaNodes<'m> {
     }
 
     /// A list of sizes; neighbours of one input are taken together.
-    fn list(&mut self, dims: &[Dim]) -> Result<Arc<str>> {
+    pub(super) fn list(&mut self, dims: &[Dim]) -> Result<Arc<str>> {
         let mut parts = Vec::new();
         let mut rest = dims;
         while let Some(&first) = rest.first() {
@@ -230,7 +251,7 @@ impl<'m> FormulaNodes<'m> {
         Ok(self.node("Concat", &parts, Attribute::list([("axis", Content::Int(0))])))
     }
 
-    fn scalar(&mut self, dim: Dim) -> Result<Arc<str>> {
+    pub(super) fn scalar(&mut self, dim: Dim) -> Result<Arc<str>> {
         if let Some((input, axis)) = self.axis_of(dim) {
             let (shape, place) = (self.shape(input), self.constant(&Tensor::scalar(i64_of(*axis))));
             return Ok(self.node("Gather", &[&shape, &place], Vec::new()));
@@ -240,7 +261,7 @@ impl<'m> FormulaNodes<'m> {
     }
 
     /// A size as a list of one element.
-    fn size(&mut self, dim: Dim) -> Result<Arc<str>> {
+    pub(super) fn size(&mut self, dim: Dim) -> Result<Arc<str>> {
         if let Dim::Known(number) = dim {
             return Ok(self.numbers(&[number]));
         }
@@ -274,7 +295,7 @@ impl<'m> FormulaNodes<'m> {
         Ok(self.plus(sum, constant))
     }
 
-    fn plus(&mut self, sum: Arc<str>, constant: i64) -> Arc<str> {
+    pub(super) fn plus(&mut self, sum: Arc<str>, constant: i64) -> Arc<str> {
         if constant == 0 {
             return sum;
         }
@@ -335,133 +356,6 @@ impl<'m> FormulaNodes<'m> {
                 Ok(self.node(operator, &all.iter().collect::<Vec<_>>(), Vec::new()))
             }
         }
-    }
-
-    fn table(&mut self, table: &Table) -> Result<Arc<str>> {
-        match &table.pattern {
-            Pattern::Affine { base, steps, backwards } => {
-                let mut sum = self.constant(base);
-                for ((axis, size), step) in table.axes.iter().zip(steps) {
-                    let Some(step) = step else { continue };
-                    let mut line = self.line(size, *axis, base.shape().rank())?;
-                    if *backwards {
-                        let size = self.symbols.parse(size)?;
-                        let last = self.symbols.add(size, Dim::Known(-1)).unwrap_or(size);
-                        let last = self.size(last)?;
-                        line = self.node("Sub", &[&line, &last], Vec::new());
-                    }
-                    let line = self.cast(line, base.dtype());
-                    let step = self.constant(step);
-                    let product = self.node("Mul", &[&line, &step], Vec::new());
-                    sum = self.node("Add", &[&product, &sum], Vec::new());
-                }
-                if steps.iter().all(Option::is_some) {
-                    return Ok(sum);
-                }
-                let mut dims: Vec<_> = base.shape().dims().iter().map(|&len| Dim::from(len)).collect();
-                for (axis, size) in &table.axes {
-                    dims[*axis] = self.symbols.parse(size)?;
-                }
-                let shape = self.list(&dims)?;
-                Ok(self.node("Expand", &[&sum, &shape], Vec::new()))
-            }
-            Pattern::Counted { rank, first } => {
-                let mut dims = vec![Dim::ONE; *rank];
-                for (axis, size) in &table.axes {
-                    dims[*axis] = self.symbols.parse(size)?;
-                }
-                let too_large =
-                    || Error::new(Kind::Unsupported, "cannot write the size: its product is too large");
-                let count = self.symbols.product(dims.iter().copied()).ok_or_else(too_large)?;
-                let line = self.range(count)?;
-                let line = self.cast(line, first.dtype());
-                let first = self.constant(first);
-                let (sum, shape) = (self.node("Add", &[&line, &first], Vec::new()), self.list(&dims)?);
-                Ok(self.node("Reshape", &[&sum, &shape], Vec::new()))
-            }
-            Pattern::Band { rank, above, within, beyond } => {
-                let [(row, rows), (column, columns)] = &table.axes[..] else {
-                    return Err(Error::new(Kind::Internal, "a band has two axes"));
-                };
-                let (rows, columns) = (self.line(rows, *row, *rank)?, self.line(columns, *column, *rank)?);
-                let last = self.plus(rows, above + 1);
-                let inside = self.node("Less", &[&columns, &last], Vec::new());
-                if within.dtype() == DType::Bool {
-                    // No runtime need choose between truth values: they are the comparison.
-                    let is_inside = within.bytes().is_some_and(|bytes| bytes[0] != 0);
-                    return Ok(if is_inside { inside } else { self.node("Not", &[&inside], Vec::new()) });
-                }
-                let [within, beyond] = [within, beyond].map(|one| self.constant(one));
-                Ok(self.node("Where", &[&inside, &within, &beyond], Vec::new()))
-            }
-            Pattern::Prefix { whole, repeated, .. } => {
-                let (again, cut): (Vec<_>, Vec<_>) =
-                    table.axes.iter().partition(|(axis, _)| repeated.contains(axis));
-                let axes: Vec<_> = cut.iter().map(|(axis, _)| i64_of(*axis)).collect();
-                let ends =
-                    cut.iter().map(|(_, size)| self.symbols.parse(size)).collect::<Result<Vec<_>>>()?;
-                let whole_name = self.constant(whole);
-                let starts = self.numbers(&vec![0; axes.len()]);
-                let (ends, axes) = (self.list(&ends)?, self.numbers(&axes));
-                let cut = self.node("Slice", &[&whole_name, &starts, &ends, &axes], Vec::new());
-                self.again(cut, &again, whole.shape().rank())
-            }
-            Pattern::Waves { waves, repeated } => {
-                let rank = waves.frequencies.shape().rank();
-                let (again, rows): (Vec<_>, Vec<_>) =
-                    table.axes.iter().partition(|(axis, _)| repeated.contains(axis));
-                let [(axis, size)] = &rows[..] else {
-                    return Err(Error::new(Kind::Internal, "waves have one axis of rows"));
-                };
-                let line = self.line(size, *axis, rank)?;
-                let line = self.cast(line, waves.frequencies.dtype());
-                let frequencies = self.constant(&waves.frequencies);
-                let angle = self.node("Mul", &[&line, &frequencies], Vec::new());
-                let first = if waves.first_is_sine { "Sin" } else { "Cos" };
-                let mut made = self.node(first, &[&angle], Vec::new());
-                if let Some(sines) = &waves.sines {
-                    let one =
-                        Tensor::from_numbers(sines.dtype(), Shape::new([])?, [Number::Int(1)], Rules::IEEE)?;
-                    let (sines, one) = (self.constant(sines), self.constant(&one));
-                    let is_sine = self.node("Equal", &[&sines, &one], Vec::new());
-                    let [sine, cosine] = ["Sin", "Cos"].map(|of| self.node(of, &[&angle], Vec::new()));
-                    made = self.node("Where", &[&is_sine, &sine, &cosine], Vec::new());
-                }
-                self.again(made, &again, rank)
-            }
-        }
-    }
-
-    /// A table again along axes of which it has one slice.
-    fn again(&mut self, table: Arc<str>, axes: &[&(usize, Arc<str>)], rank: usize) -> Result<Arc<str>> {
-        if axes.is_empty() {
-            return Ok(table);
-        }
-        let mut dims = vec![Dim::ONE; rank];
-        for (axis, size) in axes {
-            dims[*axis] = self.symbols.parse(size)?;
-        }
-        let shape = self.list(&dims)?;
-        Ok(self.node("Expand", &[&table, &shape], Vec::new()))
-    }
-
-    /// 0, 1, 2, … along an axis of a tensor of that rank.
-    fn line(&mut self, size: &str, axis: usize, rank: usize) -> Result<Arc<str>> {
-        let size = self.symbols.parse(size)?;
-        let line = self.range(size)?;
-        if rank == 1 {
-            return Ok(line);
-        }
-        let shape: Vec<_> = (0..rank).map(|other| if other == axis { -1 } else { 1 }).collect();
-        let shape = self.numbers(&shape);
-        Ok(self.node("Reshape", &[&line, &shape], Vec::new()))
-    }
-
-    /// The numbers below a size.
-    fn range(&mut self, size: Dim) -> Result<Arc<str>> {
-        let [zero, one] = [0i64, 1].map(|number| self.constant(&Tensor::scalar(number)));
-        let size = self.scalar(size)?;
-        Ok(self.node("Range", &[&zero, &size, &one], Vec::new()))
     }
 }
 

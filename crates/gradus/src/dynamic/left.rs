@@ -1,5 +1,5 @@
 //! Numbers that stay as they are, though they are what a size was: a mean that divides by a length,
-//! a slice that ends two before the last row, a pool as large as its image. One export does not tell
+//! a slice that ends two before the last row, a pool as large as its image, a grid. One export does not tell
 //! whether they are sizes.
 
 use gradus_core::convert::{i64_of, nearest_f64};
@@ -42,6 +42,9 @@ pub(super) fn left(
                 told.push(format!("input {input} of {label} stays {number}, which was {what}"));
             }
         }
+        if let Some((number, name)) = shaped(node, index, (ground, sources, view)) {
+            told.push(format!("a size in input 1 of {label} stays {number}, which was {name}"));
+        }
         if let Some(kernel) = whole_kernel(node, index, (sources, view)) {
             told.push(format!(
                 "attribute kernel_shape of {label} stays {kernel:?}, which was the whole image"
@@ -51,25 +54,55 @@ pub(super) fn left(
     told
 }
 
-/// Sizes and their numbers in the file: those of inputs, then those that nodes make of them. Many
-/// numbers are small ones by chance.
-fn open_sizes(ground: &Ground<'_>, sources: &Sources<'_>, view: &ChangedModel) -> Vec<(String, i64)> {
-    const LEAST: i64 = 5;
+/// The smallest number that is no size by chance.
+const LEAST: i64 = 5;
+
+/// The sizes of inputs that are no 1, and their numbers in the file.
+fn named_sizes(ground: &Ground<'_>) -> Vec<(String, i64)> {
     let named = ground.sizes.iter().filter(|(_, size)| **size > 1);
     let mut found: Vec<_> = named.map(|(name, size)| (name.to_string(), *size)).collect();
     found.sort_unstable();
+    found
+}
+
+/// Sizes and their numbers in the file: those of inputs, then those that nodes make of them.
+fn open_sizes(ground: &Ground<'_>, sources: &Sources<'_>, view: &ChangedModel) -> Vec<(String, i64)> {
+    let mut found = named_sizes(ground);
     let symbols = view.inference.symbols();
-    for &index in ground.model.graph().order() {
-        for dim in view.output(index).iter().flat_map(|dims| dims.iter()).filter(|dim| dim.known().is_none())
-        {
-            let number = sources.values(symbols, *dim).map(|all| all[0]).filter(|number| *number >= LEAST);
-            let Some((number, text)) = number.zip(view.text(ground, *dim)) else { continue };
-            if found.len() < MAX_SIZES && !found.iter().any(|(name, _)| **name == *text) {
-                found.push((text.to_string(), number));
-            }
+    for dim in view.sizes_of_nodes(ground) {
+        let number = sources.values(symbols, dim).map(|all| all[0]).filter(|number| *number >= LEAST);
+        let Some((number, text)) = number.zip(view.text(ground, dim)) else { continue };
+        if found.len() < MAX_SIZES && !found.iter().any(|(name, _)| **name == *text) {
+            found.push((text.to_string(), number));
         }
     }
     found
+}
+
+/// The number among the sizes of a Reshape that is a size of an input, and the name of that, if the
+/// node sees no open size but those that are 1: a grid that was made for an image.
+fn shaped(
+    node: &Node,
+    index: usize,
+    (ground, sources, view): (&Ground<'_>, &Sources<'_>, &ChangedModel),
+) -> Option<(i64, String)> {
+    let row = operators::row_of(Standard::Onnx, node).filter(|row| row.domain.is_empty())?;
+    if row.name != "Reshape" {
+        return None;
+    }
+    let is_large = |dim: &Dim| {
+        let number = sources.values(view.inference.symbols(), *dim);
+        dim.known().is_none() && number.is_none_or(|all| all[0] > 1)
+    };
+    if view.dims(index, 0)?.iter().any(is_large) {
+        return None;
+    }
+    let named = named_sizes(ground);
+    view.elements(index, 1)?.iter().find_map(|element| {
+        let number = element.known()?;
+        let (name, _) = named.iter().find(|(_, size)| *size == number && number >= LEAST)?;
+        Some((number, name.clone()))
+    })
 }
 
 /// Picks elements of the second half of an open axis, if a node does: their number and the axis.

@@ -12,14 +12,15 @@
 //! | `view.rs` | the model with changes, and the conditions that inference finds |
 //! | `search.rs` | the order of changes, and choices |
 //! | `candidates.rs`, `fits.rs` | formulas that may take the place of a constant |
-//! | `reshape.rs`, `table.rs`, `waves.rs` | shapes of a Reshape, and patterns of tables |
-//! | `formula.rs` | the nodes of formulas |
+//! | `reshape.rs`, `table.rs`, `grid.rs`, `waves.rs` | shapes of a Reshape, and patterns of tables |
+//! | `formula.rs`, `table_nodes.rs` | the nodes of formulas |
 //! | `rows.rs` | tables of indices of rows, and runs on stacked inputs |
 //! | `verify.rs` | proofs and runs |
 
 mod candidates;
 mod fits;
 mod formula;
+mod grid;
 mod left;
 mod reshape;
 mod rows;
@@ -27,6 +28,7 @@ mod search;
 mod solve;
 mod sources;
 mod table;
+mod table_nodes;
 mod verify;
 mod view;
 mod waves;
@@ -352,7 +354,7 @@ fn checked(
     if !rows::is_run(ground.model) {
         return Ok(checks);
     }
-    if let Some(text) = verify::runs_elsewhere(dynamic, &ground.sizes, limits)? {
+    if let Some(text) = verify::runs_elsewhere(dynamic, &sources.sizes, limits)? {
         checks.push(text);
     }
     Ok(checks)

@@ -11,7 +11,7 @@ use super::formula::Formula;
 use super::made;
 use super::search::{ChosenFormulas, FormulaSearch};
 use super::sources::Sources;
-use super::table::{Pattern, Table};
+use super::table::{Pattern, Place, Table};
 use super::verify::{Stacking, stacks};
 use super::view::{ChangedModel, Ground, TriedFormulas};
 use crate::model::Model;
@@ -138,10 +138,10 @@ pub(super) fn row_table(
         return None;
     }
     let all = sources.constants(index, input)?;
-    let (base, mut axes, mut steps) = match changes.get(&(index, input)) {
-        None => (all[0].clone(), Vec::new(), Vec::new()),
-        Some(Formula::Table(Table { axes, pattern: Pattern::Affine { base, steps, backwards: false } })) => {
-            (base.clone(), axes.clone(), steps.clone())
+    let (base, mut axes, mut steps, mut from) = match changes.get(&(index, input)) {
+        None => (all[0].clone(), Vec::new(), Vec::new(), Vec::new()),
+        Some(Formula::Table(Table { axes, pattern: Pattern::Affine { base, steps, from } })) => {
+            (base.clone(), axes.clone(), steps.clone(), from.clone())
         }
         Some(_) => return None,
     };
@@ -150,7 +150,8 @@ pub(super) fn row_table(
     let node = view.node(index)?;
     steps.push(Some(row_step(ground, view, (node, index, input), &base, name)?));
     axes.push((axis, name.into()));
-    Some(Formula::Table(Table { axes, pattern: Pattern::Affine { base, steps, backwards: false } }))
+    from.push(Place::First);
+    Some(Formula::Table(Table { axes, pattern: Pattern::Affine { base, steps, from } }))
 }
 
 /// The step of a table from a row to the next: 1 for indices of rows that are 0.

@@ -11,6 +11,7 @@ use gradus_core::graph::Origin;
 use gradus_core::{Error, Kind, Limits, Result};
 
 use super::candidates::Candidate;
+use super::fits::FIRST_LINE;
 use super::formula::Formula;
 use super::sources::Sources;
 use super::view::{ChangedModel, Ground, Hard, TriedFormulas};
@@ -231,8 +232,9 @@ impl<'s, 'm> FormulaSearch<'s, 'm> {
             self.limits.check()?;
             let place = (candidate.node, candidate.input);
             let is_wanted = self.forced.0.get(&candidate.node).is_none_or(|text| candidate.formula.is(text));
-            let is_chosen = self.forced.1.get(&place).is_none_or(|formula| *formula == candidate.formula);
-            if !is_wanted || !is_chosen {
+            // A table that is chosen has axes that are opened one by one where nothing is chosen.
+            let formula = self.forced.1.get(&place).unwrap_or(&candidate.formula);
+            if !is_wanted || !formula.is_over(&candidate.formula) {
                 continue;
             }
             if best.as_ref().is_some_and(|(first, tried)| {
@@ -243,7 +245,7 @@ impl<'s, 'm> FormulaSearch<'s, 'm> {
                 break;
             }
             let mut changes = self.changes.clone();
-            changes.insert(place, candidate.formula.clone());
+            changes.insert(place, formula.clone());
             changes.extend(self.expanded(view, candidate));
             let Ok(next) = self.ground.view(&changes) else { continue };
             if lifts && self.hard_until(&next, node, false) > fixed {
@@ -286,7 +288,12 @@ impl<'s, 'm> FormulaSearch<'s, 'm> {
             }
             // A shape that follows from its axes needs no other to be tried.
             let is_enough = |tried: &TriedCandidate| tried.soft <= soft && tried.unknown <= unknown;
-            if !mends && !candidate.divided && best.as_ref().is_some_and(|(_, tried)| is_enough(tried)) {
+            let is_line = candidate.tier >= FIRST_LINE;
+            if !mends
+                && !candidate.divided
+                && !is_line
+                && best.as_ref().is_some_and(|(_, tried)| is_enough(tried))
+            {
                 break;
             }
         }

@@ -6,8 +6,10 @@ use std::sync::Arc;
 use gradus_core::convert::i64_of;
 use gradus_core::graph::{Content, Graph, Node, Origin, Type, ValueId};
 use gradus_core::text::name_in_message;
-use gradus_core::{Error, Kind, Result, Tensor};
+use gradus_core::{Error, Kind, Result, Shape, Tensor};
 
+use super::formula::few_integers;
+use super::table::{MAX_ELEMENTS, index};
 use crate::dim::{Dim, Expression, Symbols};
 use crate::model::Model;
 
@@ -41,9 +43,19 @@ impl<'m> Sources<'m> {
     pub(super) fn constants(&self, node: usize, input: usize) -> Option<Vec<Tensor>> {
         let of = |source| {
             let (graph, node) = self.node(source, node)?;
-            constant(graph, node.inputs.get(input).copied().flatten()?)
+            Some((graph, node.inputs.get(input).copied().flatten()?))
         };
-        (0..self.models.len()).map(of).collect()
+        let (graph, id) = of(0)?;
+        let first = constant(graph, id)?;
+        // What the first export wrote out, another may repeat.
+        let other = |source| {
+            let (graph, id) = of(source)?;
+            let data = || constant(graph, expanded(graph, id)?);
+            let is_alike = |data: &Tensor| data.shape().rank() == first.shape().rank();
+            constant(graph, id).or_else(|| data().filter(is_alike)).or_else(|| repeated(graph, id))
+        };
+        let others = (1..self.models.len()).map(other).collect::<Option<Vec<_>>>()?;
+        Some([first].into_iter().chain(others).collect())
     }
 
     /// The number that an expression is in each source.
@@ -159,6 +171,28 @@ fn expanded(graph: &Graph, id: ValueId) -> Option<ValueId> {
     let Origin::Node(node, _) = graph.value(id).origin else { return None };
     let node = &graph.nodes()[node];
     if &*node.operator.name == "Expand" { node.inputs.first().copied().flatten() } else { None }
+}
+
+/// The tensor of an Expand of a constant to a constant shape.
+fn repeated(graph: &Graph, id: ValueId) -> Option<Tensor> {
+    let data = constant(graph, expanded(graph, id)?)?;
+    let Origin::Node(node, _) = graph.value(id).origin else { return None };
+    let wanted = constant(graph, graph.nodes()[node].inputs.get(1).copied().flatten()?)?;
+    let wanted =
+        few_integers(&wanted)?.into_iter().map(usize::try_from).collect::<Result<Vec<_>, _>>().ok()?;
+    let shape = data.shape().broadcast(&Shape::new(wanted).ok()?).ok()?;
+    if shape.len() > MAX_ELEMENTS {
+        return None;
+    }
+    let before = shape.rank() - data.shape().rank();
+    let (dims, strides) = (data.shape().dims(), data.shape().strides());
+    let place = |place: usize| {
+        let index = index(place, shape.dims());
+        let own = index[before..].iter().zip(dims).zip(&strides);
+        own.map(|((index, len), by)| if *len == 1 { 0 } else { index * by }).sum::<usize>()
+    };
+    let places: Vec<_> = (0..shape.len()).map(place).collect();
+    data.picked(shape.clone(), &places, &gradus_core::Limits::default()).ok()
 }
 
 /// The error that two values are not computed in the same way.

@@ -5,14 +5,16 @@
 //! | affine | a base at one end, and a step per axis or none | `Range`, `Mul`, `Add`, `Expand` |
 //! | counted | the number of the element in row-major order, from a first one on | `Range`, `Reshape` |
 //! | band | one number up to a diagonal, another beyond it | `Range`, `Less`, `Where` |
+//! | grid | a start, and steps that are a span over the size (`grid.rs`) | `Range`, `Div`, `Add` |
 //! | waves | sines and cosines of positions (`waves.rs`) | `Range`, `Mul`, `Sin`, `Cos`, `Expand` |
-//! | prefix | the first elements of the longest, again along some axes | `Slice`, `Expand` |
+//! | part | elements of the longest, again along some axes | `Slice`, `Expand` |
 
 use std::sync::Arc;
 
 use gradus_core::convert::{Rules, i64_of, nearest_f32, nearest_f64};
 use gradus_core::{DType, Number, Shape, Tensor};
 
+use super::grid::{Grid, grids};
 use super::waves::{Waves, waves};
 
 /// A table whose size is open along some axes.
@@ -27,24 +29,56 @@ pub(super) struct Table {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Pattern {
     /// The base has one element along open axes, and so has the step of each of these axes; an axis
-    /// without steps repeats the base. The base is the last element of each axis if `backwards` is
-    /// set, else the first.
-    Affine { base: Tensor, steps: Vec<Option<Tensor>>, backwards: bool },
+    /// without steps repeats the base, which is at a place of each.
+    Affine { base: Tensor, steps: Vec<Option<Tensor>>, from: Vec<Place> },
     /// The first element, and the number of each in row-major order added to it.
     Counted { rank: usize, first: Tensor },
     /// One element up to the diagonal that is `above` columns right of the main one, another
     /// beyond it.
     Band { rank: usize, above: i64, within: Tensor, beyond: Tensor },
+    /// Steps that follow from the size.
+    Grid(Grid),
     /// Sines and cosines of the row, which are those of the tables but for rounding. Along
     /// `repeated` axes there is one slice.
     Waves { waves: Waves, repeated: Vec<usize> },
-    /// The first elements of a table. Along `repeated` axes it has one slice, which all have.
-    Prefix {
+    /// Elements of a table. Along `repeated` axes it has one slice, which all have.
+    Part {
         whole: Tensor,
         repeated: Vec<usize>,
+        place: Place,
         /// True if the floats of other tables are those of this one but for rounding.
         rounded: bool,
     },
+}
+
+/// The place of an element along an axis, or of a part in the whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    First,
+    Middle,
+    Last,
+}
+
+impl Place {
+    const ALL: [Place; 3] = [Place::First, Place::Middle, Place::Last];
+
+    /// The index along an axis of a length.
+    const fn index(self, len: usize) -> usize {
+        match self {
+            Place::First => 0,
+            Place::Middle => len / 2,
+            Place::Last => len - 1,
+        }
+    }
+
+    /// The number of elements before a part of those that it lacks.
+    pub(super) const fn before(self, lacking: usize) -> usize {
+        match self {
+            Place::First => 0,
+            Place::Middle => lacking / 2,
+            Place::Last => lacking,
+        }
+    }
 }
 
 impl Table {
@@ -53,22 +87,33 @@ impl Table {
         let axes: Vec<_> = self.axes.iter().map(|(axis, size)| format!("axis {axis} of {size}")).collect();
         let how = match &self.pattern {
             Pattern::Affine { steps, .. } if steps.iter().all(Option::is_none) => "one slice, repeated",
-            Pattern::Affine { backwards: true, .. } => "equal steps, up to the last",
+            Pattern::Affine { from, .. } if from.contains(&Place::Middle) => "equal steps from the middle",
+            Pattern::Affine { from, .. } if from.contains(&Place::Last) => "equal steps, up to the last",
             Pattern::Affine { .. } => "equal steps",
             Pattern::Counted { .. } => "counted in row-major order",
             Pattern::Band { .. } => "two numbers, parted by a diagonal",
+            Pattern::Grid(grid) if grid.follows() => "equal steps, which follow from the size",
+            Pattern::Grid(_) => "equal steps, but for rounding",
             Pattern::Waves { .. } => "sines and cosines of positions",
-            Pattern::Prefix { rounded: true, .. } => {
-                "the first elements of the longest table, which rounds otherwise"
+            Pattern::Part { place, rounded, .. } => {
+                let which = match place {
+                    Place::First => "first",
+                    Place::Middle => "middle",
+                    Place::Last => "last",
+                };
+                let rounding = if *rounded { ", which rounds otherwise" } else { "" };
+                return format!("the {which} elements of the longest table{rounding}, {}", axes.join(", "));
             }
-            Pattern::Prefix { .. } => "the first elements of the longest table",
         };
         format!("{how}, {}", axes.join(", "))
     }
 }
 
 /// Maximum number of elements of a table that is looked at.
-const MAX_ELEMENTS: usize = 1 << 22;
+pub(super) const MAX_ELEMENTS: usize = 1 << 22;
+
+/// Maximum number of open axes of which each corner is tried.
+pub(super) const MAX_AXES: usize = 3;
 
 /// The patterns that all these tables have, the simplest first: one of each source, open along the
 /// same axes, whose sizes are given as texts.
@@ -86,9 +131,24 @@ pub(super) fn patterns(tables: &[Tensor], axes: &[(usize, Arc<str>)]) -> Vec<Tab
     if !tables.iter().all(alike) {
         return Vec::new();
     }
-    let steps = affine(tables, &open, false).or_else(|| affine(tables, &open, true));
-    let mut found: Vec<_> =
-        [steps, counted(tables, &open), band(tables, &open)].into_iter().flatten().collect();
+    let numbers = tables.iter().map(numbers).collect::<Option<Vec<_>>>();
+    // One table tells of no place; several may have a base at any.
+    let mut corners = vec![Vec::new()];
+    for _ in &open {
+        let places = &Place::ALL[..if tables.len() == 1 || open.len() > MAX_AXES { 1 } else { 3 }];
+        let longer = |corner: &Vec<_>| places.iter().map(|place| [&corner[..], &[*place]].concat()).collect();
+        corners = corners.iter().flat_map(|corner| -> Vec<_> { longer(corner) }).collect();
+    }
+    let numbers = numbers.as_ref();
+    let at = |corner| affine(tables, numbers?, &open, corner);
+    let steps = corners.into_iter().find_map(at);
+    // Steps of one table may follow from its size; those of several are the same, or they do.
+    let is_told = tables.len() > 1 && steps.is_some();
+    let grids = numbers.filter(|_| !is_told).map(|numbers| grids(tables, &open, numbers));
+    let grids =
+        grids.into_iter().flatten().filter(|grid| steps.is_none() || grid.follows()).map(Pattern::Grid);
+    let found = [steps.clone(), counted(tables, &open), band(tables, &open)];
+    let mut found: Vec<_> = found.into_iter().flatten().chain(grids).collect();
     // The same elements, where another pattern has them, and no size is too long for that.
     if found.is_empty() {
         found.extend(longest(tables, &open));
@@ -107,7 +167,7 @@ fn numbers(table: &Tensor) -> Option<Vec<f64>> {
 }
 
 /// The index of an element along each axis.
-fn index(mut place: usize, dims: &[usize]) -> Vec<usize> {
+pub(super) fn index(mut place: usize, dims: &[usize]) -> Vec<usize> {
     let mut index = vec![0; dims.len()];
     for (axis, &len) in dims.iter().enumerate().rev() {
         index[axis] = place % len;
@@ -120,21 +180,22 @@ fn as_float(count: usize) -> f64 {
     f64::from(u32::try_from(count).unwrap_or(u32::MAX))
 }
 
-/// The elements of a table at one index along some axes: the first, or the last, and one more along
-/// another axis.
-fn slice(table: &Tensor, open: &[usize], backwards: bool, moved: Option<usize>) -> Option<Tensor> {
+/// The elements of a table at a place of each open axis, and the next along an axis that is moved:
+/// towards the first, unless the place is that.
+pub(super) fn slice(table: &Tensor, open: &[usize], from: &[Place], moved: Option<usize>) -> Option<Tensor> {
     let (dims, strides) = (table.shape().dims(), table.shape().strides());
     let small = (0..dims.len()).map(|axis| if open.contains(&axis) { 1 } else { dims[axis] });
     let small = Shape::new(small.collect::<Vec<_>>()).ok()?;
-    let end = |axis: &usize| if backwards { (dims[*axis] - 1) * strides[*axis] } else { 0 };
-    let start = open.iter().map(end).sum::<usize>();
+    let places = open.iter().zip(from);
+    let start = places.clone().map(|(axis, from)| from.index(dims[*axis]) * strides[*axis]).sum::<usize>();
+    let is_first = |moved: usize| places.clone().any(|(axis, from)| *axis == moved && *from == Place::First);
     let places: Vec<usize> = (0..small.len())
         .map(|place| {
             let closed = index(place, small.dims());
             let first = start + closed.iter().zip(&strides).map(|(index, by)| index * by).sum::<usize>();
             match moved {
-                Some(axis) if backwards => first - strides[axis],
-                Some(axis) => first + strides[axis],
+                Some(axis) if is_first(axis) => first + strides[axis],
+                Some(axis) => first - strides[axis],
                 None => first,
             }
         })
@@ -142,9 +203,9 @@ fn slice(table: &Tensor, open: &[usize], backwards: bool, moved: Option<usize>) 
     table.picked(small, &places, &gradus_core::Limits::default()).ok()
 }
 
-fn affine(tables: &[Tensor], open: &[usize], backwards: bool) -> Option<Pattern> {
+fn affine(tables: &[Tensor], numbers: &[Vec<f64>], open: &[usize], from: Vec<Place>) -> Option<Pattern> {
     // The longest table along each axis tells its steps; all tables are then compared with them.
-    let at = |table: &Tensor, moved| slice(table, open, backwards, moved);
+    let at = |table: &Tensor, moved| slice(table, open, &from, moved);
     let base = at(tables.first()?, None)?;
     let small = base.shape().clone();
     // The nodes that compute the table round each product and each sum.
@@ -152,37 +213,39 @@ fn affine(tables: &[Tensor], open: &[usize], backwards: bool) -> Option<Pattern>
         DType::F32 => f64::from(nearest_f32(Number::Float(value))),
         _ => value,
     };
-    let first = numbers(&base)?;
+    let first = self::numbers(&base)?;
     let mut steps: Vec<Vec<f64>> = Vec::new();
-    for &axis in open {
+    for (&axis, place) in open.iter().zip(&from) {
         let longest = tables.iter().max_by_key(|table| table.shape().dims()[axis])?;
         steps.push(match longest.shape().dims()[axis] {
             0 | 1 => vec![0.0; first.len()],
             _ => {
-                let (from, to) = (numbers(&at(longest, None)?)?, numbers(&at(longest, Some(axis))?)?);
+                let (own, next) = (at(longest, None)?, at(longest, Some(axis))?);
+                let (own, next) = (self::numbers(&own)?, self::numbers(&next)?);
                 // Infinite elements repeat.
-                let sign = if backwards { -1.0 } else { 1.0 };
+                let sign = if *place == Place::First { 1.0 } else { -1.0 };
                 let step =
-                    |(from, to): (&f64, &f64)| if from == to { 0.0 } else { rounded(sign * (to - from)) };
-                from.iter().zip(&to).map(step).collect()
+                    |(own, next): (&f64, &f64)| if own == next { 0.0 } else { rounded(sign * (next - own)) };
+                own.iter().zip(&next).map(step).collect()
             }
         });
     }
     let strides = small.strides();
-    let fits = |table: &Tensor| {
+    let fits = |(table, numbers): (&Tensor, &Vec<f64>)| {
+        let dims = table.shape().dims();
         let wanted = |place: usize| {
-            let index = index(place, table.shape().dims());
+            let index = index(place, dims);
             let closed = (0..index.len()).filter(|axis| !open.contains(axis));
             let at: usize = closed.map(|axis| index[axis] * strides[axis]).sum();
-            let moved = steps.iter().zip(open).filter(|(steps, _)| steps[at] != 0.0);
-            let from = |axis: usize| if backwards { table.shape().dims()[axis] - 1 } else { 0 };
-            moved.fold(first[at], |sum, (steps, &axis)| {
-                rounded(sum + rounded(steps[at] * (as_float(index[axis]) - as_float(from(axis)))))
+            let moved = steps.iter().zip(open).zip(&from).filter(|((steps, _), _)| steps[at] != 0.0);
+            moved.fold(first[at], |sum, ((steps, &axis), from)| {
+                let moved = as_float(index[axis]) - as_float(from.index(dims[axis]));
+                rounded(sum + rounded(steps[at] * moved))
             })
         };
-        Some(numbers(table)?.iter().enumerate().all(|(place, own)| *own == wanted(place)))
+        numbers.iter().enumerate().all(|(place, own)| *own == wanted(place))
     };
-    if !tables.iter().all(|table| fits(table) == Some(true)) {
+    if !tables.iter().zip(numbers).all(fits) {
         return None;
     }
     let step = |steps: Vec<f64>| {
@@ -199,7 +262,7 @@ fn affine(tables: &[Tensor], open: &[usize], backwards: bool) -> Option<Pattern>
             .map(Some)
     };
     let steps = steps.into_iter().map(step).collect::<Option<Vec<_>>>()?;
-    Some(Pattern::Affine { base, steps, backwards })
+    Some(Pattern::Affine { base, steps, from })
 }
 
 fn counted(tables: &[Tensor], open: &[usize]) -> Option<Pattern> {
@@ -258,52 +321,67 @@ fn band(tables: &[Tensor], open: &[usize]) -> Option<Pattern> {
 fn longest(tables: &[Tensor], open: &[usize]) -> Option<Pattern> {
     let is_repeated = |axis: &usize| tables.iter().all(|table| is_constant_along(table, *axis));
     let (repeated, others): (Vec<_>, Vec<_>) = open.iter().copied().partition(is_repeated);
-    let parts =
-        tables.iter().map(|table| slice(table, &repeated, false, None)).collect::<Option<Vec<_>>>()?;
+    let parts = tables.iter().map(|table| slice(table, &repeated, &[], None)).collect::<Option<Vec<_>>>()?;
     if let [rows] = others[..]
         && let Some(numbers) = parts.iter().map(numbers).collect::<Option<Vec<_>>>()
         && let Some(waves) = waves(&parts, rows, &numbers)
     {
         return Some(Pattern::Waves { waves, repeated });
     }
-    prefix(&parts, repeated)
+    part(&parts, &repeated)
 }
 
-fn prefix(parts: &[Tensor], repeated: Vec<usize>) -> Option<Pattern> {
+fn part(parts: &[Tensor], repeated: &[usize]) -> Option<Pattern> {
     let whole = parts.iter().max_by_key(|table| table.len())?;
-    // One table says nothing of where others begin.
+    // One table says nothing of where others are in it.
     if parts.iter().all(|table| table.shape() == whole.shape()) {
         return None;
     }
-    let all = numbers(whole);
-    let largest = all.iter().flatten().fold(0.0, |most: f64, number| most.max(number.abs()));
+    let largest = numbers(whole).iter().flatten().fold(0.0, |most: f64, number| most.max(number.abs()));
     let near = if whole.dtype().is_float() { 8.0 * epsilon(whole.dtype()) * largest } else { 0.0 };
-    let (dims, strides) = (whole.shape().dims(), whole.shape().strides());
-    let (bytes, size) = (whole.bytes()?, whole.dtype().bits() / 8);
-    if size == 0 || whole.dtype().bits() % 8 != 0 {
+    [Place::First, Place::Middle, Place::Last].into_iter().find_map(|place| {
+        let mut rounded = false;
+        for table in parts {
+            rounded |= !is_part(table, whole, place, near)?;
+        }
+        Some(Pattern::Part { whole: whole.clone(), repeated: repeated.to_vec(), place, rounded })
+    })
+}
+
+/// Returns true if a table is a part of another, false if it is but for a distance; nothing if it
+/// is not.
+fn is_part(table: &Tensor, whole: &Tensor, place: Place, near: f64) -> Option<bool> {
+    let (dims, own, strides) = (whole.shape().dims(), table.shape().dims(), whole.shape().strides());
+    let lacking = dims.iter().zip(own).map(|(all, own)| all.checked_sub(*own));
+    let before: Vec<_> = lacking.map(|lacking| Some(place.before(lacking?))).collect::<Option<_>>()?;
+    let size = whole.dtype().bits() / 8;
+    if size == 0 || !whole.dtype().bits().is_multiple_of(8) {
         return None;
     }
-    let mut rounded = false;
-    for table in parts {
-        if table.shape().dims().iter().zip(dims).any(|(own, all)| own > all) {
+    let (bytes, all) = (table.bytes()?, whole.bytes()?);
+    let mut exact = true;
+    let mut values = None;
+    for element in 0..table.len() {
+        let index = index(element, own);
+        let at: usize =
+            index.iter().zip(&before).zip(&strides).map(|((index, before), by)| (index + before) * by).sum();
+        if bytes[element * size..][..size] == all[at * size..][..size] {
+            continue;
+        }
+        if near == 0.0 {
             return None;
         }
-        let own = table.bytes()?;
-        let values = numbers(table);
-        for place in 0..table.len() {
-            let at: usize =
-                index(place, table.shape().dims()).iter().zip(&strides).map(|(index, by)| index * by).sum();
-            if own[place * size..][..size] == bytes[at * size..][..size] {
-                continue;
-            }
-            let distance = (values.as_ref()?[place] - all.as_ref()?[at]).abs();
-            if near == 0.0 || distance.is_nan() || distance > near {
-                return None;
-            }
-            rounded = true;
+        if values.is_none() {
+            values = Some((numbers(table)?, numbers(whole)?));
         }
+        let (own, others) = values.as_ref()?;
+        let distance = (own[element] - others[at]).abs();
+        if distance.is_nan() || distance > near {
+            return None;
+        }
+        exact = false;
     }
-    Some(Pattern::Prefix { whole: whole.clone(), repeated, rounded })
+    Some(exact)
 }
 
 /// Returns true if all slices along an axis have the same bytes.
@@ -315,7 +393,7 @@ fn is_constant_along(table: &Tensor, axis: usize) -> bool {
 }
 
 /// The distance of 1 to the next number of a type of floats.
-fn epsilon(dtype: DType) -> f64 {
+pub(super) fn epsilon(dtype: DType) -> f64 {
     match dtype {
         DType::F64 => f64::EPSILON,
         DType::F32 => f64::from(f32::EPSILON),
@@ -336,15 +414,19 @@ mod tests {
     fn found(tables: &[Tensor], open: &[usize]) -> Vec<String> {
         let axes: Vec<_> = open.iter().map(|axis| (*axis, Arc::from("s"))).collect();
         let how = |table: &Table| match &table.pattern {
-            Pattern::Affine { steps, backwards, .. } => {
+            Pattern::Affine { steps, from, .. } => {
                 let step = |of: &Option<Tensor>| of.as_ref().map_or(0, |of| of.to_i64().unwrap()[0]);
-                let end = if *backwards { " backwards" } else { "" };
+                let is_first = from.iter().all(|place| *place == Place::First);
+                let end = if is_first { String::new() } else { format!(" from {from:?}") };
                 format!("affine {:?}{end}", steps.iter().map(step).collect::<Vec<_>>())
             }
             Pattern::Counted { .. } => "counted".to_owned(),
+            Pattern::Grid(grid) => format!("grid {}", grid.follows()),
             Pattern::Band { above, .. } => format!("band {above}"),
             Pattern::Waves { waves, .. } => format!("waves, mixed: {}", waves.sines.is_some()),
-            Pattern::Prefix { whole, repeated, .. } => format!("prefix of {}{repeated:?}", whole.len()),
+            Pattern::Part { whole, repeated, place, .. } => {
+                format!("{place:?} of {}{repeated:?}", whole.len())
+            }
         };
         patterns(tables, &axes).iter().map(how).collect()
     }
@@ -388,7 +470,7 @@ mod tests {
         }
         // Frequencies that fall by no one factor: the longest table.
         let scaled = |column: u16| (f64::from(column % 4).powi(2) / 16.0, false);
-        assert_eq!(both(10000.0, &scaled), ["prefix of 160[]"]);
+        assert_eq!(both(10000.0, &scaled), ["First of 160[]"]);
     }
 
     #[test]
@@ -397,7 +479,7 @@ mod tests {
         let long = table(&[0.5, 0.1, 0.7, 0.2]);
         let axes = [(0, Arc::from("s"))];
         let rounded = |short: &[f32]| match &patterns(&[table(short), long.clone()], &axes)[..] {
-            [Table { pattern: Pattern::Prefix { rounded, .. }, .. }] => Some(*rounded),
+            [Table { pattern: Pattern::Part { rounded, .. }, .. }] => Some(*rounded),
             _ => None,
         };
         assert_eq!(rounded(&[0.5, 0.1]), Some(false));
@@ -423,12 +505,21 @@ mod tests {
         let low = |len: usize| table(&[len, len], |at| i64::from(at[1] + 2 > at[0]));
         assert_eq!(found(&[low(4), low(6)], &[0, 1]), ["band -2"]);
         assert_eq!(found(&[odd(4)], &[0]), [""; 0]);
-        assert_eq!(found(&[odd(4), odd(6)], &[0]), ["prefix of 12[]"]);
+        assert_eq!(found(&[odd(4), odd(6)], &[0]), ["First of 12[]"]);
         let rows = |rows: usize, len: usize| table(&[rows, len], |at| i64::try_from(at[1] * at[1]).unwrap());
-        assert_eq!(found(&[rows(1, 4), rows(2, 6)], &[0, 1]), ["prefix of 6[0]"]);
+        assert_eq!(found(&[rows(1, 4), rows(2, 6)], &[0, 1]), ["First of 6[0]"]);
+        let around =
+            |len: usize| table(&[2 * len, 2], |at| (i64_of(at[0]) - i64_of(len)).pow(3) + i64_of(at[1]));
+        assert_eq!(found(&[around(3), around(5)], &[0]), ["Middle of 20[]"]);
+        let until = |len: usize| table(&[len, 2], |at| (i64_of(at[0]) - i64_of(len)).pow(3) + i64_of(at[1]));
+        assert_eq!(found(&[until(3), until(5)], &[0]), ["Last of 10[]"]);
         let distance =
             |len: usize| table(&[len], |at| i64::try_from(at[0]).unwrap() - i64::try_from(len).unwrap());
-        assert_eq!(found(&[distance(4), distance(6)], &[0]), ["affine [1] backwards"]);
+        assert_eq!(found(&[distance(4), distance(6)], &[0]), ["affine [1] from [Last]"]);
+        let around = |len: usize| table(&[2 * len], |at| i64_of(len) - i64_of(at[0]));
+        assert_eq!(found(&[around(4), around(6)], &[0]), ["affine [-1] from [Middle]"]);
+        let relative = |len: usize| table(&[len, len], |at| i64_of(at[0]) - i64_of(at[1]) + i64_of(len));
+        assert_eq!(found(&[relative(4), relative(6)], &[0, 1]), ["affine [1, -1] from [First, Last]"]);
         assert_eq!(found(&[odd(4), line(6)], &[0]), [""; 0]);
     }
 }

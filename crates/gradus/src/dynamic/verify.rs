@@ -209,20 +209,30 @@ fn is_near(a: &Tensor, b: &Tensor) -> bool {
     own.zip(others).all(near)
 }
 
-/// Runs the dynamic model once at sizes that no source has: twice or three times those of the
-/// first, if its conditions hold there; the sizes in words.
+/// Runs the dynamic model once at sizes that no source has, if its conditions hold there: twice or
+/// three times those of the first, or halfway to those of the last; the sizes in words.
 ///
 /// # Errors
 /// [`Kind::Graph`] with the error of the last run if none of them succeeds.
 pub(super) fn runs_elsewhere(
     dynamic: &Model,
-    sizes: &HashMap<Arc<str>, i64>,
+    sources: &[HashMap<Arc<str>, i64>],
     limits: Limits,
 ) -> Result<Option<String>> {
+    let (first, last_source) = (&sources[0], &sources[sources.len() - 1]);
+    let twice = |times: i64| first.iter().map(|(name, size)| (name.clone(), size * times)).collect();
+    let halfway = |(name, size): (&Arc<str>, &i64)| {
+        let other = last_source.get(name).unwrap_or(size);
+        (name.clone(), size.midpoint(*other))
+    };
+    let mut all: Vec<HashMap<Arc<str>, i64>> = vec![twice(2), twice(3)];
+    if sources.len() > 1 {
+        all.push(first.iter().map(halfway).collect());
+    }
     let open = dynamic.infer(&InferOptions::default())?;
     let mut last = None;
-    for times in [2, 3] {
-        let size = |name: &str| Some(sizes.get(name)? * times);
+    for sizes in all {
+        let size = |name: &str| sizes.get(name).copied();
         let value = |dim| open.symbols().evaluate(dim, &size);
         let fails = open.conditions().iter().filter_map(|condition| condition.relation).any(|relation| {
             let both = value(relation.left).zip(value(relation.right));
@@ -231,7 +241,7 @@ pub(super) fn runs_elsewhere(
         if fails {
             continue;
         }
-        let dims = sizes.iter().map(|(name, size)| (name.to_string(), size * times)).collect();
+        let dims = sizes.iter().map(|(name, size)| (name.to_string(), *size)).collect();
         let given = Sizes { dims, ..Sizes::default() };
         let accepted = Accepted::of(&dynamic.infer(&InferOptions::of(given.clone()))?);
         let planned = PlannedRun::plain(SizeChoice::Declared);

@@ -238,6 +238,14 @@ impl ChangedModel {
         dims.map(|dims| dims.iter().filter(|dim| is_like(dim)).count()).sum()
     }
 
+    /// The open sizes of the first outputs of nodes, each once, in the order of nodes.
+    pub(super) fn sizes_of_nodes(&self, ground: &Ground<'_>) -> Vec<Dim> {
+        let mut seen = HashSet::new();
+        let outputs = ground.model.graph().order().iter().filter_map(|&node| self.output(node));
+        let sizes = outputs.flat_map(|dims| dims.iter().copied().collect::<Vec<_>>());
+        sizes.filter(|dim| dim.known().is_none() && seen.insert(*dim)).collect()
+    }
+
     /// Sizes of outputs of a node that nobody knows, and outputs of unknown rank.
     pub(super) fn unknown(&self, node: usize) -> usize {
         let Some(own) = self.node(node) else { return 0 };

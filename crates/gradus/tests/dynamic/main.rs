@@ -14,7 +14,7 @@ use gradus::check::CheckOptions;
 use gradus::convert::Rules;
 use gradus::dynamic::{Dynamic, DynamicOptions};
 use gradus::graph::{self, Constant, DeclaredDim, Standard, Stored};
-use gradus::{DType, Error, Kind, Model, Number, Shape, Tensor};
+use gradus::{DType, Error, Kind, Model, Number, RunOptions, Shape, Tensor, Value};
 
 /// Options that open the sizes of `x=n,3;m=n`, and say `node=size`.
 fn options(shapes: &str, sizes: &[(&str, &str)]) -> DynamicOptions {
@@ -207,6 +207,15 @@ fn exports_of_a_batch_of_one_have_no_expand() {
     let [one, two] = [one, two].map(|text| Sketch::of(text).model());
     let made = one.generalize(&[&two], &DynamicOptions::default()).unwrap();
     assert!(made.conditions.is_empty(), "{:?}", made.conditions);
+    // A table that the first export wrote out.
+    let one =
+        "x: int64[1, 1, 3]; k = int64[1, 1, 3](5, 6, 7); y = Concat(x, k, axis=1); return y: int64[1, 2, 3]";
+    let two = "x: int64[2, 1, 4]; k = int64[1, 4](5, 6, 7, 8); t = [2, 1, 4]; e = Expand(k, t); \
+               y = Concat(x, e, axis=1); return y: int64[2, 2, 4]";
+    let [one, two] = [one, two].map(|text| Sketch::of(text).model());
+    let made = one.generalize(&[&two], &options("x=n,1,s", &[])).unwrap();
+    assert_eq!(formulas(&made), ["equal steps, axis 0 of n, axis 2 of s"]);
+    assert!(made.conditions.is_empty(), "{:?}", made.conditions);
 }
 
 #[test]
@@ -303,6 +312,97 @@ fn numbers_as_far_from_a_size_are_no_multiples_of_another() {
     };
     let made = model(32, 32).generalize(&[&model(48, 64)], &options("x=h,w", &[])).unwrap();
     assert_eq!(formulas(&made), ["[w - 2]"]);
+}
+
+#[test]
+fn numbers_that_are_sizes_of_other_nodes_are_no_lines_through_two_points() {
+    // The number of pixels, which no input of `Mul` has, and 16*h - 768, 8*w - 256, 512*n - 256.
+    let model = |n: usize, h: usize, w: usize| {
+        let text = format!(
+            "x: float32[{n}, 2, {h}, {w}]; t = [{n}, 2, {}]; a = Reshape(x, t); c = {}.0; d = 0.5; \
+             k = Mul(c, d); y = Mul(a, k); return y: float32[{n}, 2, {}]",
+            h * w,
+            h * w,
+            h * w
+        );
+        Sketch::of(&text).model()
+    };
+    let made = model(1, 16, 16).generalize(&[&model(2, 24, 32)], &options("x=n,2,h,w", &[])).unwrap();
+    assert!(formulas(&made).contains(&"h*w"), "{:?}", made.changes);
+    let lines = |n: usize, h: usize, w: usize, number: i64| {
+        let text = format!(
+            "x: float32[{n}, 2, {h}, {w}]; c = {number}.0; y = Mul(x, c); return y: float32[{n}, 2, {h}, {w}]"
+        );
+        Sketch::of(&text).model()
+    };
+    let both = lines(1, 16, 16, 100).generalize(&[&lines(1, 24, 32, 260)], &options("x=1,2,h,w", &[]));
+    let error = both.unwrap_err().to_string();
+    assert!(error.contains("may be 20*h - 220 or 10*w - 60"), "{error}");
+}
+
+#[test]
+fn steps_follow_from_sizes_or_do_not() {
+    let floats = |sizes: [usize; 2], of: &dyn Fn(usize) -> f32| {
+        let all = (0..sizes[0]).map(of).flat_map(|value| vec![value; sizes[1]]).collect::<Vec<f32>>();
+        Tensor::from_vec(Shape::new(sizes).unwrap(), all).unwrap()
+    };
+    let as_float = |at: usize| f32::from(u16::try_from(at).unwrap());
+    let model = |h: usize, w: usize, step: &dyn Fn(usize) -> f32| {
+        let table = floats([h, w], &|at| as_float(at) * step(h));
+        let text = format!("x: float32[1, {h}, {w}]; y = Add(x, k); return y: float32[1, {h}, {w}]");
+        Sketch::new().constant("k", table).text(&text).model()
+    };
+    let of_size = |len: usize| 1.0 / as_float(len);
+    let open = options("x=1,h,w", &[]);
+    let made = model(8, 4, &of_size).generalize(&[&model(12, 6, &of_size)], &open).unwrap();
+    assert_eq!(formulas(&made), ["equal steps, which follow from the size, axis 0 of h, axis 1 of w"]);
+    let fixed = |_: usize| 0.125;
+    let made = model(8, 4, &fixed).generalize(&[&model(12, 6, &fixed)], &open).unwrap();
+    assert_eq!(formulas(&made), ["equal steps, axis 0 of h, axis 1 of w"]);
+    let error = model(8, 4, &fixed).dynamic(&open).unwrap_err().to_string();
+    assert!(error.contains("equal steps, axis 0 of h, axis 1 of w or equal steps, which follow"), "{error}");
+    let sizes = [("y", "equal steps, axis 0 of h, axis 1 of w")];
+    assert!(model(8, 4, &fixed).dynamic(&options("x=1,h,w", &sizes)).is_ok());
+}
+
+#[test]
+fn tables_of_relative_positions_are_taken_from_the_middle() {
+    let model = |s: usize| {
+        let around = |at: usize| i64::try_from(at).unwrap() - i64::try_from(s).unwrap();
+        let cubes = (0..2 * s).map(|at| around(at).pow(3)).collect::<Vec<_>>();
+        let places = (0..s).flat_map(|row| (0..s).map(move |column| row + s - column));
+        let places = places.map(|place| i64::try_from(place).unwrap()).collect::<Vec<_>>();
+        let places = Tensor::from_vec(Shape::new([s, s]).unwrap(), places).unwrap();
+        let text = format!("x: int64[{s}, {s}]; g = Gather(k, p); y = Add(x, g); return y: int64[{s}, {s}]");
+        Sketch::new().constant("p", places).ints("k", &cubes).text(&text).model()
+    };
+    let made = model(3).generalize(&[&model(5)], &options("x=s,s", &[])).unwrap();
+    let expected = ["the middle elements of the longest table, axis 0 of 2*s", "equal steps, up to the last"];
+    let all = formulas(&made);
+    assert!(all[0].starts_with(expected[0]) && all[1].starts_with(expected[1]), "{all:?}");
+    let open = Model::from_source(made.model.clone());
+    for s in [2, 4] {
+        let input = Tensor::from_vec(Shape::new([s, s]).unwrap(), vec![0i64; s * s]).unwrap();
+        let run = |model: &Model| {
+            let run = model
+                .compile(&[], &RunOptions::default())
+                .unwrap()
+                .run([("x".to_owned(), Value::from(input.clone()))]);
+            run.unwrap()["y"].tensor().unwrap().to_i64().unwrap()
+        };
+        assert_eq!(run(&open), run(&model(s)), "{s}");
+    }
+}
+
+#[test]
+fn a_grid_of_the_size_of_an_image_is_told() {
+    let grid = Tensor::from_vec(Shape::new([64, 1]).unwrap(), vec![0.5f32; 64]).unwrap();
+    let text = "x: float32[1, 3, 8, 8]; m = ReduceMean(x, a); a = [2, 3]; r = [1]; z = [0]; o = [1]; \
+                l = Slice(m, z, o, o); q = Mul(k, l); b = [1, 8, 8]; g = Reshape(q, b); s = ReduceSum(g, b1); \
+                b1 = [1, 2]; y = Add(s, z0); z0 = 0.0; return y: float32[1]; return x2: float32[1, 3, 8, 8]; x2 = Neg(x)";
+    let made = Sketch::new().constant("k", grid).text(text).model().dynamic(&options("x=n,3,h,w", &[]));
+    let told = made.map_or_else(|error| vec![error.to_string()], |made| made.left);
+    assert!(told.iter().any(|text| text.contains("stays 8, which was h")), "{told:?}");
 }
 
 #[test]
