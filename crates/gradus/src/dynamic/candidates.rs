@@ -254,15 +254,8 @@ impl FormulaSearch<'_, '_> {
                 options.push(own);
             }
             let scalar = all[0].shape().rank() == 0;
-            let most = options.iter().map(Vec::len).max().unwrap_or(0);
-            let whole = options.iter().all(|own| !own.is_empty());
-            let combined = (0..most).filter(|_| whole).map(|at| {
-                let each = options.iter().map(|own| own[at.min(own.len() - 1)].clone());
-                let (tiers, list): (Vec<_>, Vec<_>) = each.unzip();
-                let tier = tiers.into_iter().max().unwrap_or(0);
-                made(tier, Formula::Sizes(list, scalar, all[0].dtype()))
-            });
-            let found: Vec<_> = combined.collect();
+            let list = |(tier, list)| made(tier, Formula::Sizes(list, scalar, all[0].dtype()));
+            let found: Vec<_> = together(&options).into_iter().map(list).collect();
             if !found.is_empty() {
                 return found;
             }
@@ -275,23 +268,17 @@ impl FormulaSearch<'_, '_> {
         if ranks.len() != 1 {
             return Vec::new();
         }
-        let mut axes: Vec<(usize, Vec<RatedExpression>)> = Vec::new();
+        let (mut axes, mut options) = (Vec::new(), Vec::new());
         for axis in 0..all[0].shape().rank() {
             let numbers: Vec<_> = all.iter().map(|of| i64_of(of.shape().dims()[axis])).collect();
             if numbers.iter().any(|number| *number != numbers[0]) {
-                axes.push((axis, fits(view, (self.ground, self.sources), node, &numbers, near)));
+                axes.push(axis);
+                options.push(fits(view, (self.ground, self.sources), node, &numbers, near));
             }
         }
-        let most = axes.iter().map(|(_, own)| own.len()).max().unwrap_or(0);
-        let whole = axes.iter().all(|(_, own)| !own.is_empty());
-        let tables = (0..most).filter(|_| whole).flat_map(|at| {
-            let own = |(axis, own): &(usize, Vec<RatedExpression>)| {
-                let (tier, size) = own[at.min(own.len() - 1)].clone();
-                (tier, (*axis, size))
-            };
-            let (tiers, open): (Vec<_>, Vec<_>) = axes.iter().map(own).unzip();
-            let tier = tiers.into_iter().max().unwrap_or(0).max(1);
-            table::patterns(all, &open).into_iter().map(move |table| (tier, table))
+        let tables = together(&options).into_iter().flat_map(|(tier, sizes)| {
+            let open: Vec<_> = axes.iter().copied().zip(sizes).collect();
+            table::patterns(all, &open).into_iter().map(move |table| (tier.max(1), table))
         });
         let mut found: Vec<_> =
             tables.map(|(tier, table)| made(tier, Formula::Table(table))).take(MAX_CANDIDATES).collect();
@@ -545,6 +532,28 @@ impl FormulaSearch<'_, '_> {
             }
         }
     }
+}
+
+/// The expressions of several numbers: for equal numbers one after the other, these the other way
+/// round, and the same for all, each with the tier of the least likely.
+fn together(options: &[Vec<RatedExpression>]) -> Vec<(u8, Vec<Arc<str>>)> {
+    let most = options.iter().map(Vec::len).max().unwrap_or(0);
+    if options.is_empty() || options.iter().any(Vec::is_empty) {
+        return Vec::new();
+    }
+    let alike = |at: usize| (0..options.len()).filter(move |other| options[*other] == options[at]);
+    let before = |at: usize| alike(at).filter(|other| *other < at).count();
+    let after = |at: usize| alike(at).filter(|other| *other > at).count();
+    let each = |place: &dyn Fn(usize) -> usize| {
+        let own = options.iter().enumerate().map(|(at, own)| own[place(at).min(own.len() - 1)].clone());
+        let (tiers, sizes): (Vec<_>, Vec<_>) = own.unzip();
+        (tiers.into_iter().max().unwrap_or(0), sizes)
+    };
+    let mut found = vec![each(&before), each(&after)];
+    found.extend((0..most).map(|place| each(&|_| place)));
+    found.dedup();
+    found.shared_sort_by_key(|(tier, _)| *tier);
+    found
 }
 
 /// A whole float as an integer.

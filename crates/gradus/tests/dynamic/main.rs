@@ -197,6 +197,17 @@ fn a_square_image_does_not_tell_height_from_width() {
     assert!(error.contains("may be [0, 3, "), "{error}");
     assert!(flat(8, 8).generalize(&[&flat(8, 12)], &options("x=1,3,h,w", &[])).is_ok());
     assert!(flat(8, 12).dynamic(&options("x=n,3,h,w", &[])).is_ok());
+    // Axes in the order of the image: two square exports tell no other.
+    let table = |len: i64| {
+        let all = (0..len).flat_map(|row| (0..len).map(move |column| 100 * row + column));
+        let len = usize::try_from(len).unwrap();
+        let table = Tensor::from_vec(Shape::new([len, len]).unwrap(), all.collect::<Vec<_>>()).unwrap();
+        let text = format!("x: int64[{len}, {len}]; y = Add(x, k); return y: int64[{len}, {len}]");
+        Sketch::new().constant("k", table).text(&text).model()
+    };
+    let made = table(8).generalize(&[&table(12)], &options("x=h,w", &[])).unwrap();
+    assert_eq!(formulas(&made), ["equal steps, axis 0 of h, axis 1 of w"]);
+    assert!(made.conditions.is_empty(), "{:?}", made.conditions);
 }
 
 #[test]
