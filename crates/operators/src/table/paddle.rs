@@ -1,5 +1,7 @@
 //! The operators of Paddle.
 
+use gradus_core::DType;
+
 #[cfg(feature = "convert")]
 use crate::dialects::paddle::convert;
 #[cfg(feature = "run")]
@@ -208,7 +210,7 @@ lowered! {
     "logical_or" [one("x"), one("y")] |l| math::logical(l, "Or");
     "logical_xor" [one("x"), one("y")] |l| math::logical(l, "Xor");
     "logit" [one("x")] math::logit;
-    "logsigmoid" [one("x")] activations::log_sigmoid;
+    "logsigmoid" [one("x")] |l| activations::chain(l, &["Neg", "Softplus", "Neg"]);
     "logsumexp" [one("x")] |l| math::reduce(l, "ReduceLogSumExp");
     "lookup_table" [one("ids"), one("w")] indexing::embedding;
     "masked_fill" [one("x"), one("mask"), one("value")] indexing::masked_fill;
@@ -288,8 +290,8 @@ lowered! {
     "sequence_mask" [one("x"), maybe("max_len")] indexing::sequence_mask;
     "set_value" [one("x"), maybe("starts"), maybe("ends"), maybe("steps")] |l| indexing::set_value(l, [1, 2, 3], usize::MAX);
     "set_value_with_tensor" [one("x"), maybe("values"), maybe("starts"), maybe("ends"), maybe("steps")] |l| indexing::set_value(l, [2, 3, 4], 1);
-    "shape" [one("input")] create::shape_lower;
-    "shape64" [one("input")] create::shape64;
+    "shape" [one("input")] |l| create::shape(l, DType::I32);
+    "shape64" [one("input")] |l| create::shape(l, DType::I64);
     "shard_index" [one("input")] indexing::shard_index;
     "share_data_" [one("x")] create::same;
     "sigmoid" [one("x")] |l| math::unary(l, "Sigmoid");
