@@ -166,11 +166,6 @@ pub fn cast(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.cast(x, to)?])
 }
 
-/// `numel`: the number of elements.
-pub fn numel(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    Ok(vec![f("Size", l.input(0)?).put(l)?])
-}
-
 /// `empty`: any elements will do, so zeros.
 pub fn empty(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (dims, dtype) = (list(l, "shape", 0)?, dtype(l)?);
