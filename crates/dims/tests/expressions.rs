@@ -99,12 +99,14 @@ proptest! {
     /// as large ones have no canonical form.
     #[test]
     fn opposites_cancel(
-        a in prop_oneof![tree_of(vec!["+", "+", "-", "*", "//", "%", "ceil"]), deep_tree_of(OPERATORS.to_vec(), 2, 4)],
+        a in prop_oneof![
+            tree_of(vec!["+", "+", "-", "*", "//", "%", "ceil"]),
+            deep_tree_of(OPERATORS.to_vec(), 2, 4),
+        ],
         b in tree(),
     ) {
         let mut symbols = Symbols::default();
-        let both = (a.build(&NAMES, &mut symbols), b.build(&NAMES, &mut symbols));
-        let (Some(a), Some(b)) = both else { return Ok(()) };
+        let [Some(a), Some(b)] = [a, b].map(|tree| tree.build(&NAMES, &mut symbols)) else { return Ok(()) };
         if let Some(sum) = symbols.add(a, b) {
             prop_assert_eq!(symbols.subtract(sum, b), Some(a));
         }
@@ -139,8 +141,7 @@ proptest! {
     #[test]
     fn extremes_are_one_form([a, b, c] in prop::array::uniform3(tree_of(vec!["+", "-", "*", "//"])), by in 1i64..5) {
         let mut symbols = Symbols::default();
-        let (Some(a), Some(b), Some(c)) = (a.build(&NAMES, &mut symbols), b.build(&NAMES, &mut symbols), c.build(&NAMES, &mut symbols))
-        else {
+        let [Some(a), Some(b), Some(c)] = [a, b, c].map(|tree| tree.build(&NAMES, &mut symbols)) else {
             return Ok(());
         };
         let mut forms = || {

@@ -164,8 +164,8 @@ static TABLE: LazyLock<Vec<FormRow>> = LazyLock::new(|| {
         [Concat ReduceL1 ReduceL2 ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum Slice Split Squeeze
          Unsqueeze] 1..11 AxesFromFirst;
     };
-    // Spelling of OpenVINO, whatever the version: names of attributes, their defaults, and the order
-    // of inputs.
+    // Spelling of OpenVINO, whatever the version: names of attributes, their defaults, and the
+    // order of inputs.
     rows.extend(forms! { OpenVino
         [Convert] 0..EVER Name("to", "destination_type");
         [ReduceL1 ReduceL2 ReduceLogicalAnd ReduceLogicalOr ReduceMax ReduceMean ReduceMin ReduceProd

@@ -14,8 +14,8 @@ fn half(l: &mut Lowering<'_>, size: LoweredValue) -> Result<LoweredValue> {
     (size / 2i64).write(l, DType::I64)
 }
 
-/// Colors of pixels: an image of brightness, and at half its size two differences of colors, which are
-/// interleaved, or `planes` of their own. `order` picks the channels red, green and blue.
+/// Colors of pixels: an image of brightness, and at half its size two differences of colors, which
+/// are interleaved, or `planes` of their own. `order` picks the channels red, green and blue.
 pub fn colors(l: &mut Lowering<'_>, planes: bool, order: [usize; 3]) -> Result<Vec<LoweredValue>> {
     let (mut y, dtype) = (l.input(0)?, l.dtype_of(0)?);
     if dtype != DType::U8 && !dtype.is_float() {

@@ -103,8 +103,8 @@ pub fn convolution(cx: &mut InferContext<'_, '_>, input: usize, groups: usize) -
     Ok(vec![Fact::shaped(all)])
 }
 
-/// Shape of OpenVINO's transposed convolutions, whose weights have axes for groups: batch, filters of
-/// all groups and sizes.
+/// Shape of OpenVINO's transposed convolutions, whose weights have axes for groups: batch, filters
+/// of all groups and sizes.
 pub fn transposed(cx: &mut InferContext<'_, '_>, groups: usize) -> InferResult {
     let (group, [inner, out], kernel) = weights(cx, 1, groups)?;
     let dims = cx.dims_or_unknown(0, kernel.len() + 2)?;
