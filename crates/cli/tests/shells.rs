@@ -21,6 +21,8 @@ fn shells_ask_the_program_how_lines_go_on() {
     let model = "examples/positions.onnx";
     for (line, wanted) in [
         (&["inf"][..], "infer"),
+        (&["help", "verify"], "verify-proof"),
+        (&["man", "au"], "audit"),
         (&["infer", "--max-st"], "--max-steps"),
         (&["range", "0", "3", "1", "--dtype", "float8_e4"], "float8_e4m3fn\nfloat8_e4m3fnuz"),
         (&["infer", model, "--dim", ""], "batch=\nseq="),

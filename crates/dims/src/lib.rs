@@ -36,9 +36,6 @@ mod sum;
 mod text;
 mod truth;
 
-#[cfg(test)]
-mod tests;
-
 use std::sync::Arc;
 
 use foldhash::{HashMap, HashSet};

@@ -14,8 +14,8 @@ pub fn flex_attention(cx: &mut InferContext<'_, '_>) -> InferResult {
 }
 
 /// Types and shapes of tensors after an update, in the groups `given`, each like the input of its
-/// group: inputs have `groups` groups of one tensor for each that is updated.
-fn updated(cx: &InferContext<'_, '_>, groups: usize, given: &[usize]) -> InferResult {
+/// group: inputs have `groups` groups of one tensor for each that is updated, gradients the second.
+pub fn updated(cx: &InferContext<'_, '_>, groups: usize, given: &[usize]) -> InferResult {
     let tensors = cx.count().saturating_sub(2);
     if tensors == 0 || !tensors.is_multiple_of(groups) {
         let wanted = format_args!("2 and a multiple of {groups}");
@@ -24,21 +24,6 @@ fn updated(cx: &InferContext<'_, '_>, groups: usize, given: &[usize]) -> InferRe
     let each = tensors / groups;
     let inputs = given.iter().flat_map(|group| (0..each).map(move |at| 2 + group * each + at));
     Ok(inputs.map(|input| cx.fact(input).clone().without_elements()).collect())
-}
-
-/// New tensors and sums of squares, of tensors, gradients and sums.
-pub fn adagrad(cx: &mut InferContext<'_, '_>) -> InferResult {
-    updated(cx, 3, &[0, 2])
-}
-
-/// New tensors and both averages, of tensors, gradients and averages.
-pub fn adam(cx: &mut InferContext<'_, '_>) -> InferResult {
-    updated(cx, 4, &[0, 2, 3])
-}
-
-/// New tensors and momenta, of tensors, gradients and momenta.
-pub fn momentum(cx: &mut InferContext<'_, '_>) -> InferResult {
-    updated(cx, 3, &[0, 2])
 }
 
 /// Types and shapes of gradients: those of the inputs that `xs` names, which come first.

@@ -8,7 +8,7 @@ use sha2::{Digest as _, Sha256};
 
 /// The SHA-256 of a model's graphs, functions and elements of constants, in hexadecimal.
 pub fn digest(model: &Model) -> Result<String> {
-    let mut walk = Walk(Sha256::new());
+    let mut walk = DigestWalk(Sha256::new());
     walk.text(&format!("{:?}", (model.standard, model.format_version, &model.opsets)));
     walk.graph(&model.graph)?;
     for function in &model.functions {
@@ -24,7 +24,7 @@ pub fn digest(model: &Model) -> Result<String> {
 
 /// The SHA-256 of a value that is given for an input.
 pub fn digest_of_value(value: &Value) -> Result<String> {
-    let mut walk = Walk(Sha256::new());
+    let mut walk = DigestWalk(Sha256::new());
     match value {
         Value::Tensor(tensor) => walk.tensor(tensor)?,
         other => walk.text(&format!("{other:?}")),
@@ -34,16 +34,16 @@ pub fn digest_of_value(value: &Value) -> Result<String> {
 
 /// The SHA-256 of lines.
 pub fn digest_of_lines(lines: &[String]) -> String {
-    let mut walk = Walk(Sha256::new());
+    let mut walk = DigestWalk(Sha256::new());
     for line in lines {
         walk.text(line);
     }
     walk.end()
 }
 
-struct Walk(Sha256);
+struct DigestWalk(Sha256);
 
-impl Walk {
+impl DigestWalk {
     /// Bytes after their number, so that no two lists have the same bytes.
     fn bytes(&mut self, bytes: &[u8]) {
         self.0.update(gradus_core::convert::u64_of(bytes.len()).to_le_bytes());

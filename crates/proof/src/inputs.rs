@@ -6,7 +6,7 @@ use gradus_core::{Error, Kind, Result};
 use gradus_engine::normalize::has_default_inputs;
 
 /// Inputs of both models.
-pub struct Shared {
+pub struct SharedInputs {
     /// Names and types, in the order of the first model.
     pub inputs: Vec<(String, Option<Type>)>,
     /// Inputs that only one model has: its number, and their names.
@@ -24,7 +24,7 @@ fn given(model: &Model) -> impl Iterator<Item = ValueId> + '_ {
 }
 
 /// The inputs of two models, with the sizes of both: an axis has one size, whatever each calls it.
-pub fn shared(models: [&Model; 2]) -> Result<Shared> {
+pub fn shared(models: [&Model; 2]) -> Result<SharedInputs> {
     let name_of = |side: usize, id: ValueId| &*models[side].graph.value(id).name;
     let named = [0, 1].map(|side| given(models[side]).map(|id| (name_of(side, id), id)).collect());
     let named: [HashMap<&str, ValueId>; 2] = named;
@@ -57,7 +57,7 @@ pub fn shared(models: [&Model; 2]) -> Result<Shared> {
         }
     }
     let inputs = inputs.into_iter().map(|(name, declared)| (name, sizes.written(&declared))).collect();
-    Ok(Shared { inputs, own })
+    Ok(SharedInputs { inputs, own })
 }
 
 fn disagree(name: &str, what: &str) -> Error {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use foldhash::{HashMap, HashMapExt};
 use gradus_core::graph::{
-    self, Attribute, Builder, Content, DeclaredDim, Function, Graph, Model, Node, Origin, Slots, Type,
+    self, Arguments, Attribute, Builder, DeclaredDim, Function, Graph, Model, Node, Origin, Slots, Type,
     ValueId,
 };
 use gradus_core::{Error, Kind, Limits, Result};
@@ -115,7 +115,7 @@ struct Scope<'a> {
     /// By value: the key in the graph that is written; empty for a missing one.
     keys: Vec<Arc<str>>,
     /// Arguments of the call that the graph belongs to, if it is a part of a function.
-    arguments: Option<&'a HashMap<Arc<str>, Content>>,
+    arguments: Option<&'a Arguments>,
     /// The number in keys; nothing for a graph that a node stands for.
     number: Option<usize>,
 }
@@ -127,7 +127,7 @@ impl Scope<'_> {
 }
 
 /// The keys of a body's values, the arguments of its call, and its number in keys.
-type Place<'a> = (Vec<Arc<str>>, &'a HashMap<Arc<str>, Content>, Option<usize>);
+type Place<'a> = (Vec<Arc<str>>, &'a Arguments, Option<usize>);
 
 struct Joiner<'m> {
     same: &'m Same,
@@ -211,7 +211,7 @@ impl<'m> Joiner<'m> {
             return Ok(());
         }
         if let Some((body, keys)) = self.body_of(scope, node) {
-            return self.body(scope, builder, node, body, (keys, &HashMap::new(), None));
+            return self.body(scope, builder, node, body, (keys, &Arguments::new(), None));
         }
         // An output that another value stands for keeps no name.
         let outputs: Vec<_> =
@@ -239,23 +239,7 @@ impl<'m> Joiner<'m> {
     }
 
     fn attributes(&mut self, scope: &Scope<'_>, node: &Node) -> Result<Vec<Attribute>> {
-        let mut attributes = Vec::with_capacity(node.attributes.len());
-        for Attribute { name, content } in &node.attributes {
-            let content = match content {
-                Content::Parameter(parameter) if let Some(given) = scope.arguments => {
-                    let Some(argument) = given.get(&**parameter) else { continue };
-                    argument.clone()
-                }
-                Content::Graph(inner) => Content::Graph(self.subgraph(scope, inner)?),
-                Content::Graphs(all) => {
-                    let all = all.iter().map(|inner| self.subgraph(scope, inner));
-                    Content::Graphs(all.collect::<Result<_>>()?)
-                }
-                other => other.clone(),
-            };
-            attributes.push(Attribute { name: name.clone(), content });
-        }
-        Ok(attributes)
+        node.attributes_within(scope.arguments, |inner| self.subgraph(scope, inner))
     }
 
     /// The nodes of a graph within another.
@@ -313,12 +297,7 @@ impl<'m> Joiner<'m> {
             return Err(Error::new(Kind::Graph, message));
         }
         let (number, keys) = self.keys(body);
-        let mut arguments = HashMap::new();
-        let given = self.attributes(scope, node)?;
-        for (name, default) in &function.attributes {
-            let argument = given.iter().find(|given| given.name == *name).or(default.as_ref());
-            arguments.extend(argument.map(|argument| (name.clone(), argument.content.clone())));
-        }
+        let arguments = function.arguments(&self.attributes(scope, node)?);
         self.body(scope, builder, node, body, (keys, &arguments, Some(number)))
     }
 

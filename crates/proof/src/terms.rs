@@ -273,13 +273,8 @@ impl<'m> Terms<'m> {
             // Graphs by the name of their attribute, in whatever order a file has them.
             let mut graphs = Vec::new();
             for attribute in &node.attributes {
-                let own = match &attribute.content {
-                    Content::Graph(graph) => std::slice::from_ref(graph),
-                    Content::Graphs(all) => all.as_slice(),
-                    _ => &[],
-                };
-                let count = graphs.len();
-                graphs.extend((count..).zip(own).map(|(number, graph)| (&*attribute.name, number, graph)));
+                let numbered = attribute.content.graphs().iter().zip(graphs.len()..);
+                graphs.extend(numbered.map(|(graph, number)| (&*attribute.name, number, graph)));
             }
             graphs.shared_sort_by_key(|(name, number, _)| (*name, *number));
             for (name, number, graph) in graphs {

@@ -47,7 +47,7 @@ pub(crate) fn _audit(
     options.sizes = said_of_inputs(sizes)?;
     options.sizes.inputs.extend(model.given_facts(values)?);
     if let Some(names) = only {
-        let names = names.iter().map(|name| Invariance::of(name));
+        let names = names.iter().map(|name| name.parse::<Invariance>());
         options.invariances = names.collect::<gradus::Result<_>>().or_raise()?;
     }
     let runtime = runtime::find(runtime).or_raise()?;

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
+use gradus::Error;
 use gradus::audit::Invariance;
 use gradus::check::GradusRuntime;
 
@@ -85,7 +86,7 @@ pub(super) fn programs(text: &str) -> Result<Vec<String>, String> {
 }
 
 fn invariance(name: &str) -> Result<Invariance, String> {
-    Invariance::of(name).map_err(|error| error.to_string())
+    name.parse().map_err(|error: Error| error.to_string())
 }
 
 fn at_least_one(text: &str) -> Result<usize, String> {

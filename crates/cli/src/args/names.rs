@@ -1,13 +1,15 @@
 //! Values of arguments that have names, which shells complete.
 
 use std::ffi::OsStr;
+use std::sync::LazyLock;
 
-use clap::Arg;
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use clap::{Arg, Command, CommandFactory};
 use gradus::fold::Level;
 use gradus::sort::SharedSort;
 use gradus::{DType, Error, operators, profiles};
 
+use super::Args;
 use crate::commands::help::TOPICS;
 use crate::completion;
 
@@ -18,7 +20,7 @@ pub(super) struct Named<T>(pub(super) fn() -> Vec<&'static str>, pub(super) fn(&
 impl<T: Clone + Send + Sync + 'static> TypedValueParser for Named<T> {
     type Value = T;
 
-    fn parse_ref(&self, command: &clap::Command, arg: Option<&Arg>, value: &OsStr) -> Result<T, clap::Error> {
+    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<T, clap::Error> {
         let parse = self.1;
         let parse = move |text: &str| parse(text);
         StringValueParser::new().try_map(move |text| parse(&text)).parse_ref(command, arg, value)
@@ -85,30 +87,8 @@ pub(super) fn subjects() -> Vec<&'static str> {
 
 /// Names of the commands.
 pub(super) fn command_names() -> Vec<&'static str> {
-    vec![
-        "run",
-        "infer",
-        "cost",
-        "fold",
-        "convert",
-        "edit",
-        "generalize",
-        "join",
-        "split",
-        "show",
-        "diff",
-        "check",
-        "ops",
-        "devices",
-        "range",
-        "linspace",
-        "logspace",
-        "geomspace",
-        "compare",
-        "completions",
-        "help",
-        "man",
-    ]
+    static GRADUS: LazyLock<Command> = LazyLock::new(Args::command);
+    GRADUS.get_subcommands().map(Command::get_name).collect()
 }
 
 /// Names of the shells whose completion scripts exist.

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::edit::{Edit, Inlined, Kept, Made, Renames, Step};
-use super::{Attribute, Builder, Content, Graph, Model, Node, OperatorId, Origin, Slots, Standard, ValueId};
+use super::{Attribute, Builder, Graph, Model, Node, OperatorId, Origin, Slots, Standard, ValueId};
 use crate::error::{Error, Kind, Result};
 
 /// The operator set that an ONNX model without ONNX's own operators is given for the nodes that an
@@ -214,7 +214,7 @@ impl<'e> Application<'e> {
         };
         let mut number = 0;
         let attributes = node.attributes.iter().map(|Attribute { name, content }| {
-            let mut inner = |graph: &Arc<Graph>| {
+            let content = content.with_graphs(|graph| {
                 number += 1;
                 let edit = kept.graphs.iter().find(|(other, _)| *other + 1 == number).map(|(_, edit)| edit);
                 match edit {
@@ -222,12 +222,7 @@ impl<'e> Application<'e> {
                     None => graph.applied_within(&Edit::keeping(0..graph.nodes.len()), names, self.version),
                     Some(edit) => graph.applied_within(edit, names, self.version),
                 }
-            };
-            let content = match content {
-                Content::Graph(graph) => Content::Graph(inner(graph)?),
-                Content::Graphs(all) => Content::Graphs(all.iter().map(inner).collect::<Result<_>>()?),
-                other => other.clone(),
-            };
+            })?;
             Ok(Attribute { name: name.clone(), content })
         });
         let attributes = attributes.collect::<Result<_>>()?;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::{Constant, Graph, Ports, Strings, Type};
+use crate::Result;
 
 /// A named attribute of a node.
 #[derive(Clone, Debug)]
@@ -59,6 +60,27 @@ pub enum Content {
 }
 
 impl Content {
+    /// The graphs in it.
+    pub fn graphs(&self) -> &[Arc<Graph>] {
+        match self {
+            Content::Graph(graph) => std::slice::from_ref(graph),
+            Content::Graphs(graphs) => graphs,
+            _ => &[],
+        }
+    }
+
+    /// The content with other graphs in place of its own.
+    ///
+    /// # Errors
+    /// The errors of `other`.
+    pub fn with_graphs(&self, mut other: impl FnMut(&Arc<Graph>) -> Result<Arc<Graph>>) -> Result<Content> {
+        Ok(match self {
+            Content::Graph(graph) => Content::Graph(other(graph)?),
+            Content::Graphs(all) => Content::Graphs(all.iter().map(other).collect::<Result<_>>()?),
+            content => content.clone(),
+        })
+    }
+
     /// Returns the sort of content, for messages.
     pub const fn sort(&self) -> &'static str {
         match self {

@@ -20,6 +20,7 @@ use std::num::NonZeroU32;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
+use foldhash::HashMap;
 use smallvec::SmallVec;
 
 pub use apply::OPSET_OF_MADE;
@@ -110,6 +111,20 @@ pub struct Function {
     pub attributes: Vec<(Arc<str>, Option<Attribute>)>,
     /// The body: its inputs and outputs are those of the function.
     pub body: Graph,
+}
+
+/// The contents of a function's attributes in a call, by name.
+pub type Arguments = HashMap<Arc<str>, Content>;
+
+impl Function {
+    /// The contents of its attributes in a call that gives these.
+    pub fn arguments(&self, given: &[Attribute]) -> Arguments {
+        let argument = |(name, default): &(Arc<str>, Option<Attribute>)| {
+            let argument = given.iter().find(|given| given.name == *name).or(default.as_ref())?;
+            Some((name.clone(), argument.content.clone()))
+        };
+        self.attributes.iter().filter_map(argument).collect()
+    }
 }
 
 /// Name, domain and version of a node's operator.
@@ -222,11 +237,31 @@ impl Node {
 
     /// The graphs in its attributes.
     pub fn graphs(&self) -> impl Iterator<Item = &Arc<Graph>> {
-        self.attributes.iter().flat_map(|attribute| match &attribute.content {
-            Content::Graph(graph) => std::slice::from_ref(graph),
-            Content::Graphs(graphs) => graphs.as_slice(),
-            _ => &[],
-        })
+        self.attributes.iter().flat_map(|attribute| attribute.content.graphs())
+    }
+
+    /// The attributes within a call of a function: its arguments in place of parameters, which are
+    /// left out if it has none for them, and other graphs.
+    ///
+    /// # Errors
+    /// The errors of `other`.
+    pub fn attributes_within(
+        &self,
+        arguments: Option<&Arguments>,
+        mut other: impl FnMut(&Arc<Graph>) -> Result<Arc<Graph>>,
+    ) -> Result<Vec<Attribute>> {
+        let mut attributes = Vec::with_capacity(self.attributes.len());
+        for Attribute { name, content } in &self.attributes {
+            let content = match (content, arguments) {
+                (Content::Parameter(parameter), Some(arguments)) => {
+                    let Some(argument) = arguments.get(&**parameter) else { continue };
+                    argument.clone()
+                }
+                _ => content.with_graphs(&mut other)?,
+            };
+            attributes.push(Attribute { name: name.clone(), content });
+        }
+        Ok(attributes)
     }
 
     /// The number of a graph among those in its attributes, if it is one of them.

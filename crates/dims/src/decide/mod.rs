@@ -14,8 +14,6 @@ mod linear;
 mod points;
 mod refute;
 mod substitute;
-#[cfg(test)]
-mod tests;
 mod values;
 
 use std::collections::BTreeMap;

@@ -233,13 +233,7 @@ impl<'a> Compiler<'a> {
         let function = &self.functions[number];
         let attributes =
             Attributes::new(&node.attributes, Form::NEWEST).with_parameters(self.parameters.clone());
-        let mut parameters = HashMap::new();
-        for (name, default) in &function.attributes {
-            let given = attributes.get(name);
-            if let Some(content) = given.or(default.as_ref().map(|default| &default.content)) {
-                parameters.insert(&**name, content);
-            }
-        }
+        let parameters = attributes.handed_to(function);
         let body = &function.body;
         let most = body.inputs().len();
         if node.inputs.len() > most {
@@ -260,7 +254,7 @@ impl<'a> Compiler<'a> {
             known
         } else {
             let before = self.state.deepest.replace(self.state.depth.get());
-            let (parameters, state) = (parameters.into(), self.state.clone());
+            let state = self.state.clone();
             let program = Arc::new(Compiler { parameters, state, ..*self }.inner(body)?);
             let compiled = (program, self.state.deepest.get() - self.state.depth.get());
             self.state.deepest.set(before);

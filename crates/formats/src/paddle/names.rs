@@ -4,6 +4,10 @@
 //! where PIR has a list of integers, an old operator has an attribute, one tensor, or a tensor for
 //! each.
 
+use std::sync::LazyLock;
+
+use foldhash::HashMap;
+
 /// An input of the operator of PIR.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Argument {
@@ -17,7 +21,7 @@ pub(super) enum Argument {
 /// How an old operator is named in PIR. Lists of names are separated by spaces.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Renamed {
-    old: &'static str,
+    /// The name, of a row of the [`TABLE`].
     pub(super) new: &'static str,
     /// Names of inputs; `each|all|attribute` is a list, and `attribute=name` renames its attribute.
     inputs: &'static str,
@@ -95,180 +99,102 @@ macro_rules! or {
     };
 }
 
-/// Rows: the old name, the new one where it differs, inputs, attributes, outputs that are not
+/// Rows: old names, `old=new` where PIR has another one; inputs, attributes, outputs that are not
 /// `Out`, and the inputs that must be empty.
 macro_rules! rows {
     ($(
-        $old:literal $(is $new:literal)?, $inputs:expr, $attributes:expr
+        $names:literal, $inputs:expr, $attributes:expr
         $(=> $outputs:expr)? $(, without $without:literal)?;
     )*) => {
-        &[$(Renamed {
-            old: $old,
-            new: or!($($new)?; $old),
+        &[$(($names, Renamed {
+            new: "",
             inputs: $inputs,
             outputs: or!($($outputs)?; "Out"),
             attributes: $attributes,
             without: or!($($without)?; ""),
-        }),*]
+        })),*]
     };
 }
 
 /// All that are renamed. What is not here keeps its name, its inputs in order, and its attributes.
-const TABLE: &[Renamed] = rows! {
-    "elementwise_add" is "add", "X Y", "axis";
-    "elementwise_sub" is "subtract", "X Y", "axis";
-    "elementwise_mul" is "multiply", "X Y", "axis";
-    "elementwise_div" is "divide", "X Y", "axis";
-    "elementwise_floordiv" is "floor_divide", "X Y", "axis";
-    "elementwise_mod" is "remainder", "X Y", "axis";
-    "elementwise_min" is "minimum", "X Y", "axis";
-    "elementwise_max" is "maximum", "X Y", "axis";
-    "elementwise_pow", "X Y", "axis";
-    "equal", "X Y", "";
-    "not_equal", "X Y", "";
-    "less_than", "X Y", "";
-    "less_equal", "X Y", "";
-    "greater_than", "X Y", "";
-    "greater_equal", "X Y", "";
-    "logical_and", "X Y", "";
-    "logical_or", "X Y", "";
-    "logical_xor", "X Y", "";
-    "logical_not", "X", "";
-    "range" is "arange", "Start End Step", "dtype";
+const ROWS: &[(&str, Renamed)] = rows! {
+    "elementwise_add=add elementwise_sub=subtract elementwise_mul=multiply elementwise_div=divide \
+     elementwise_floordiv=floor_divide elementwise_mod=remainder elementwise_min=minimum \
+     elementwise_max=maximum elementwise_pow elementwise_fmax=fmax elementwise_fmin=fmin \
+     elementwise_heaviside=heaviside", "X Y", "axis";
+    "equal not_equal less_than less_equal greater_than greater_equal logical_and logical_or logical_xor \
+     bitwise_and bitwise_or bitwise_xor bmm dot kron equal_all solve complex", "X Y", "";
+    "logical_not assign abs ceil cos erf exp floor log relu sigmoid sign sin sqrt tanh relu6 silu square \
+     rsqrt reciprocal round add_n sum=add_n mean bitwise_not isnan_v2=isnan isinf_v2=isinf \
+     isfinite_v2=isfinite acos acosh asin asinh atan atanh cosh expm1 log10 log1p log2 logsigmoid sinh \
+     softsign tan tanh_shrink trunc meshgrid broadcast_tensors bernoulli squared_l2_norm share_data=assign \
+     memcpy_d2h=assign memcpy_h2d=assign lod_array_length=array_length eigvals multi_dot real imag conj \
+     angle as_real as_complex lgamma digamma erfinv", "X", "";
+    "range=arange", "Start End Step", "dtype";
     "linspace", "Start Stop Num", "dtype";
     "logspace", "Start Stop Num Base", "dtype";
-    "shape", "Input", "";
-    "size" is "numel", "Input", "";
+    "shape size=numel determinant=det slogdeterminant=slogdet", "Input", "";
     "cast", "X", "out_dtype=dtype";
-    "assign", "X", "";
-    "assign_value", "",
-        "shape dtype values bool_values=values fp32_values=values fp64_values=values \
-         int32_values=values int64_values=values";
-    "fill_constant_batch_size_like" is "full_batch_size_like", "Input",
-        "shape value dtype input_dim_idx output_dim_idx";
-    "fill_any_like" is "full_like", "X", "value dtype";
+    "assign_value",
+        "",
+        "shape dtype values bool_values=values fp32_values=values fp64_values=values int32_values=values \
+         int64_values=values";
+    "fill_constant_batch_size_like=full_batch_size_like",
+        "Input", "shape value dtype input_dim_idx output_dim_idx";
+    "fill_any_like=full_like", "X", "value dtype";
     "scale", "X ScaleTensor", "scale bias bias_after_scale";
     "increment", "X", "step=value";
     "concat", "X", "axis", without "AxisTensor";
     "stack", "X", "axis" => "Y";
     "split", "X", "sections num axis", without "AxisTensor SectionsTensorList";
-    "unbind", "X", "axis";
-    "slice", "Input StartsTensorList|StartsTensor|starts EndsTensorList|EndsTensor|ends",
-        "axes decrease_axis";
+    "unbind softmax log_softmax flip flatten=flatten2 flatten2 reverse=flip", "X", "axis";
+    "slice",
+        "Input StartsTensorList|StartsTensor|starts EndsTensorList|EndsTensor|ends", "axes decrease_axis";
     "strided_slice",
         "Input StartsTensorList|StartsTensor|starts EndsTensorList|EndsTensor|ends \
          StridesTensorList|StridesTensor|strides", "axes decrease_axis";
-    "reshape2" is "reshape", "X ShapeTensor|Shape|shape", "";
-    "flatten_contiguous_range" is "flatten", "X", "start_axis stop_axis";
-    "squeeze2" is "squeeze", "X AxesTensorList|AxesTensor|axes=axis", "";
-    "unsqueeze2" is "unsqueeze", "X AxesTensorList|AxesTensor|axes=axis", "";
-    "expand_v2" is "expand", "X expand_shapes_tensor|Shape|shape", "";
-    "expand_as_v2" is "expand_as", "X Y", "target_shape";
+    "reshape2=reshape reshape", "X ShapeTensor|Shape|shape", "";
+    "flatten_contiguous_range=flatten", "X", "start_axis stop_axis";
+    "squeeze2=squeeze unsqueeze2=unsqueeze squeeze unsqueeze", "X AxesTensorList|AxesTensor|axes=axis", "";
+    "expand_v2=expand", "X expand_shapes_tensor|Shape|shape", "";
+    "expand_as_v2=expand_as", "X Y", "target_shape";
     "tile", "X repeat_times_tensor|RepeatTimes|repeat_times", "";
     "gather", "X Index", "axis", without "Axis";
-    "gather_nd", "X Index", "";
+    "gather_nd index_sample", "X Index", "";
     "index_select", "X Index", "dim=axis";
-    "transpose2" is "transpose", "X", "axis=perm";
+    "transpose2=transpose transpose", "X", "axis=perm";
     "where", "Condition X Y", "";
-    "matmul_v2" is "matmul", "X Y", "trans_x=transpose_x trans_y=transpose_y";
-    "softmax", "X", "axis";
-    "reduce_sum" is "sum", "X", REDUCED;
-    "reduce_mean" is "mean", "X", REDUCED;
-    "reduce_max" is "max", "X", REDUCED;
-    "reduce_min" is "min", "X", REDUCED;
-    "reduce_prod" is "prod", "X", REDUCED;
-    "abs", "X", "";
-    "ceil", "X", "";
-    "cos", "X", "";
-    "erf", "X", "";
-    "exp", "X", "";
-    "floor", "X", "";
-    "log", "X", "";
-    "relu", "X", "";
-    "sigmoid", "X", "";
-    "sign", "X", "";
-    "sin", "X", "";
-    "sqrt", "X", "";
-    "tanh", "X", "";
-    "conv2d", "Input Filter", WINDOWS => "Output";
-    "depthwise_conv2d", "Input Filter", WINDOWS => "Output";
-    "conv2d_transpose", "Input Filter", WINDOWS => "Output";
-    "lp_pool2d", "X", POOLED;
-    "pool2d", "X", POOLED;
-    "batch_norm", "X Mean Variance Scale Bias", NORMS => "Y";
-    "sync_batch_norm", "X Mean Variance Scale Bias", NORMS => "Y";
-    "layer_norm", "X Scale Bias", NORMS => "Y";
-    "group_norm", "X Scale Bias", NORMS => "Y";
-    "lookup_table_v2" is "embedding", "Ids W", "padding_idx";
+    "matmul_v2=matmul", "X Y", "trans_x=transpose_x trans_y=transpose_y";
+    "reduce_sum=sum reduce_mean=mean reduce_max=max reduce_min=min reduce_prod=prod reduce_all=all \
+     reduce_any=any reduce_amax=amax reduce_amin=amin frobenius_norm", "X", REDUCED;
+    "conv2d depthwise_conv2d conv2d_transpose conv3d conv3d_transpose depthwise_conv2d_transpose",
+        "Input Filter", WINDOWS => "Output";
+    "lp_pool2d pool2d pool3d", "X", POOLED;
+    "batch_norm sync_batch_norm", "X Mean Variance Scale Bias", NORMS => "Y";
+    "layer_norm group_norm instance_norm", "X Scale Bias", NORMS => "Y";
+    "lookup_table_v2=embedding lookup_table", "Ids W", "padding_idx";
     "dropout", "X", "dropout_prob=p is_test dropout_implementation=mode";
     "gelu", "X", "approximate";
-    "relu6", "X", "";
-    "silu", "X", "";
     "swish", "X", "beta";
     "mish", "X", "threshold=lambda";
-    "elu", "X", "alpha";
-    "hard_swish" is "hardswish", "X", "threshold scale offset";
-    "hard_sigmoid" is "hardsigmoid", "X", "slope offset";
+    "elu celu", "X", "alpha";
+    "hard_swish=hardswish", "X", "threshold scale offset";
+    "hard_sigmoid=hardsigmoid", "X", "slope offset";
     "leaky_relu", "X", "alpha=negative_slope";
-    "log_softmax", "X", "axis";
     "pow", "X FactorTensor", "factor=y";
     "clip", "X Min Max", "min max";
-    "square", "X", "";
-    "rsqrt", "X", "";
-    "reciprocal", "X", "";
-    "round", "X", "";
-    "arg_max" is "argmax", "X", SOUGHT;
-    "arg_min" is "argmin", "X", SOUGHT;
-    "cumsum", "X", SUMMED;
-    "flip", "X", "axis";
-    "where_index" is "nonzero", "Condition", "";
+    "arg_max=argmax arg_min=argmin", "X", SOUGHT;
+    "cumsum logcumsumexp", "X", SUMMED;
+    "where_index=nonzero", "Condition", "";
     "take_along_axis", "Input Index", "Axis=axis" => "Result";
-    "linear_interp_v2" is "linear_interp", "X OutSize SizeTensor Scale", SIZES;
-    "trilinear_interp_v2" is "trilinear_interp", "X OutSize SizeTensor Scale", SIZES;
-    "bicubic_interp_v2" is "bicubic_interp", "X OutSize SizeTensor Scale", SIZES;
-    "nearest_interp_v2" is "nearest_interp", "X OutSize SizeTensor Scale", SIZES;
-    "bilinear_interp_v2" is "bilinear_interp", "X OutSize SizeTensor Scale", SIZES;
-    "add_n", "X", "";
-    "sum" is "add_n", "X", "";
-    "mean", "X", "";
+    "linear_interp_v2=linear_interp trilinear_interp_v2=trilinear_interp bicubic_interp_v2=bicubic_interp \
+     nearest_interp_v2=nearest_interp bilinear_interp_v2=bilinear_interp linear_interp bilinear_interp \
+     trilinear_interp bicubic_interp nearest_interp", "X OutSize SizeTensor Scale", SIZES;
     "matmul", "X Y", "transpose_X=transpose_x transpose_Y=transpose_y alpha";
-    "elementwise_fmax" is "fmax", "X Y", "axis";
-    "elementwise_fmin" is "fmin", "X Y", "axis";
-    "elementwise_heaviside" is "heaviside", "X Y", "axis";
-    "bitwise_and", "X Y", "";
-    "bitwise_or", "X Y", "";
-    "bitwise_xor", "X Y", "";
-    "bitwise_not", "X", "";
-    "isnan_v2" is "isnan", "X", "";
-    "isinf_v2" is "isinf", "X", "";
-    "isfinite_v2" is "isfinite", "X", "";
-    "reduce_all" is "all", "X", REDUCED;
-    "reduce_any" is "any", "X", REDUCED;
-    "reduce_amax" is "amax", "X", REDUCED;
-    "reduce_amin" is "amin", "X", REDUCED;
-    "frobenius_norm", "X", REDUCED;
     "logsumexp", "X", "axis keepdim";
     "p_norm", "X", "porder axis keepdim asvector";
-    "acos", "X", "";
-    "acosh", "X", "";
-    "asin", "X", "";
-    "asinh", "X", "";
-    "atan", "X", "";
-    "atanh", "X", "";
-    "cosh", "X", "";
-    "expm1", "X", "";
-    "log10", "X", "";
-    "log1p", "X", "";
-    "log2", "X", "";
-    "logsigmoid", "X", "";
-    "sinh", "X", "";
-    "softsign", "X", "";
-    "tan", "X", "";
-    "tanh_shrink", "X", "";
-    "trunc", "X", "";
-    "brelu" is "hardtanh", "X", "t_min t_max";
-    "celu", "X", "alpha";
-    "hard_shrink" is "hardshrink", "X", "threshold";
+    "brelu=hardtanh", "X", "t_min t_max";
+    "hard_shrink=hardshrink", "X", "threshold";
     "maxout", "X", "groups axis";
     "prelu", "X Alpha", "mode data_format";
     "selu", "X", "alpha scale";
@@ -276,115 +202,94 @@ const TABLE: &[Renamed] = rows! {
     "softshrink", "X", "lambda=threshold";
     "stanh", "X", "scale_a scale_b";
     "thresholded_relu", "X", "threshold value";
-    "bmm", "X Y", "";
-    "dot", "X Y", "";
     "mv", "X Vec", "";
-    "addmm", "Input X Y", "Alpha=alpha Beta=beta";
-    "baddbmm", "Input X Y", "Alpha=alpha Beta=beta";
+    "addmm baddbmm", "Input X Y", "Alpha=alpha Beta=beta";
     "einsum", "Operands", "equation";
     "argsort", "X", "axis descending" => "Out Indices";
-    "top_k_v2" is "topk", "X K", "k axis largest" => "Out Indices";
-    "unique", "X", "return_index return_inverse return_counts axis dtype is_sorted" =>
-        "Out Indices Index Counts";
-    "one_hot_v2" is "one_hot", "X depth_tensor", "depth=num_classes dtype";
+    "top_k_v2=topk", "X K", "k axis largest" => "Out Indices";
+    "unique",
+        "X", "return_index return_inverse return_counts axis dtype is_sorted" => "Out Indices Index Counts";
+    "one_hot_v2=one_hot", "X depth_tensor", "depth=num_classes dtype";
     "eye", "", "num_rows num_columns dtype";
     "tril_triu", "X", "diagonal lower";
     "cumprod", "X", "dim exclusive reverse";
     "roll", "X |ShiftsTensor|shifts", "axis";
-    "meshgrid", "X", "";
-    "broadcast_tensors", "X", "";
     "pad", "X", "paddings pad_value";
-    "pad2d", "X |Paddings|paddings", PADS;
-    "pad3d", "X |Paddings|paddings", PADS;
+    "pad2d pad3d", "X |Paddings|paddings", PADS;
     "repeat_interleave", "X RepeatsTensor", "Repeats=repeats dim=axis";
     "unstack", "X", "axis num" => "Y";
-    "index_sample", "X Index", "";
     "index_add", "X Index AddValue", "axis";
     "index_put", "x indices value", "accumulate" => "out";
     "masked_fill", "x mask value", "" => "out";
     "masked_select", "X Mask", "" => "Y";
-    "put_along_axis", "Input Index Value", "Axis=axis Reduce=reduce Include_self=include_self" =>
-        "Result";
+    "put_along_axis", "Input Index Value", "Axis=axis Reduce=reduce Include_self=include_self" => "Result";
     "scatter", "X Ids Updates", "overwrite";
     "scatter_nd_add", "X Index Updates", "";
-    "set_value" is "set_value_with_tensor",
+    "set_value=set_value_with_tensor",
         "Input ValueTensor StartsTensorList||starts EndsTensorList||ends StepsTensorList||steps",
         "axes decrease_axes none_axes dtype shape values";
     "pixel_shuffle", "X", "upscale_factor data_format";
     "pixel_unshuffle", "X", "downscale_factor data_format";
     "channel_shuffle", "X", "groups data_format";
-    "conv3d", "Input Filter", WINDOWS => "Output";
-    "conv3d_transpose", "Input Filter", WINDOWS => "Output";
-    "fractional_max_pool2d", "x", FRACTIONS => "out mask";
-    "fractional_max_pool3d", "x", FRACTIONS => "out mask";
-    "depthwise_conv2d_transpose", "Input Filter", WINDOWS => "Output";
-    "pool3d", "X", POOLED;
-    "max_pool2d_with_index", "X", POOLED => "Out Mask";
-    "max_pool3d_with_index", "X", POOLED => "Out Mask";
-    "instance_norm", "X Scale Bias", NORMS => "Y";
-    "rnn", "Input PreState WeightList SequenceLength",
-        "mode num_layers is_bidirec hidden_size dropout_prob is_test" =>
-        "Out DropoutState State Reserve";
-    "grid_sampler" is "grid_sample", "X Grid", "mode padding_mode align_corners" => "Output";
+    "fractional_max_pool2d fractional_max_pool3d", "x", FRACTIONS => "out mask";
+    "max_pool2d_with_index max_pool3d_with_index", "X", POOLED => "Out Mask";
+    "rnn",
+        "Input PreState WeightList SequenceLength",
+        "mode num_layers is_bidirec hidden_size dropout_prob is_test" => "Out DropoutState State Reserve";
+    "grid_sampler=grid_sample", "X Grid", "mode padding_mode align_corners" => "Output";
     "affine_grid", "Theta |OutputShape|output_shape", "align_corners" => "Output";
     "atan2", "X1 X2", "";
     "bce_loss", "X Label", "";
     "bincount", "X Weights", "minlength";
-    "box_coder", "PriorBox PriorBoxVar TargetBox", "code_type box_normalized axis variance" =>
-        "OutputBox";
-    "softmax_with_cross_entropy" is "cross_entropy_with_softmax", "Logits Label",
-        "axis ignore_index soft_label use_softmax" => "Softmax Loss";
-    "quantize_linear", "X Scale ZeroPoint InAccum InState", CODED =>
-        "Y OutState OutAccum OutScale";
-    "dequantize_linear", "X Scale ZeroPoint InAccum InState", CODED =>
-        "Y OutState OutAccum OutScale";
-    "fake_quantize_dequantize_moving_average_abs_max", "X InScale InAccum InState", CODED =>
-        "Out OutScale OutState OutAccum";
-    "fake_quantize_dequantize_abs_max", "X", CODED => "Out OutScale";
-    "fake_channel_wise_quantize_dequantize_abs_max", "X", CODED => "Out OutScale";
+    "box_coder", "PriorBox PriorBoxVar TargetBox", "code_type box_normalized axis variance" => "OutputBox";
+    "softmax_with_cross_entropy=cross_entropy_with_softmax",
+        "Logits Label", "axis ignore_index soft_label use_softmax" => "Softmax Loss";
+    "quantize_linear dequantize_linear",
+        "X Scale ZeroPoint InAccum InState", CODED => "Y OutState OutAccum OutScale";
+    "fake_quantize_dequantize_moving_average_abs_max",
+        "X InScale InAccum InState", CODED => "Out OutScale OutState OutAccum";
+    "fake_quantize_dequantize_abs_max fake_channel_wise_quantize_dequantize_abs_max",
+        "X", CODED => "Out OutScale";
     "segment_pool", "X SegmentIds", "pooltype" => "Out SummedIds";
     "gather_tree", "Ids Parents", "";
-    "tril_indices", "", PLACES => "out";
-    "triu_indices", "", PLACES => "out";
+    "tril_indices triu_indices", "", PLACES => "out";
     "label_smooth", "X PriorDist", "epsilon";
-    "crop_tensor" is "crop", "X ShapeTensor|Shape|shape OffsetsTensor|Offsets|offsets", "";
-    "deformable_conv", "Input Offset Filter Mask", DEFORMS => "Output";
-    "deformable_conv_v1" is "deformable_conv", "Input Offset Filter Mask", DEFORMS => "Output";
-    "determinant" is "det", "Input", "";
-    "slogdeterminant" is "slogdet", "Input", "";
-    "diag_v2" is "diag", "X", "offset padding_value";
+    "crop_tensor=crop", "X ShapeTensor|Shape|shape OffsetsTensor|Offsets|offsets", "";
+    "deformable_conv deformable_conv_v1=deformable_conv", "Input Offset Filter Mask", DEFORMS => "Output";
+    "diag_v2=diag", "X", "offset padding_value";
     "diag_embed", "Input", "offset dim1 dim2";
-    "diagonal", "Input", "offset axis1 axis2";
-    "trace", "Input", "offset axis1 axis2";
-    "distribute_fpn_proposals", "FpnRois RoisNum",
-        "min_level max_level refer_level refer_scale pixel_offset" =>
+    "diagonal trace", "Input", "offset axis1 axis2";
+    "distribute_fpn_proposals",
+        "FpnRois RoisNum", "min_level max_level refer_level refer_scale pixel_offset" =>
         "MultiFpnRois MultiLevelRoIsNum RestoreIndex";
-    "fused_bias_residual_layernorm", "x bias residual norm_weight norm_bias",
-        "epsilon residual_alpha begin_norm_axis quant_scale" => "out residual_out mean variance";
-    "fused_rms_norm_quant", "x bias residual norm_weight norm_bias",
-        "epsilon begin_norm_axis quant_scale" => "out residual_out inv_var";
-    "generate_proposals_v2" is "generate_proposals",
+    "fused_bias_residual_layernorm",
+        "x bias residual norm_weight norm_bias", "epsilon residual_alpha begin_norm_axis quant_scale" =>
+        "out residual_out mean variance";
+    "fused_rms_norm_quant",
+        "x bias residual norm_weight norm_bias", "epsilon begin_norm_axis quant_scale" =>
+        "out residual_out inv_var";
+    "generate_proposals_v2=generate_proposals",
         "Scores BboxDeltas ImShape Anchors Variances",
-        "pre_nms_topN=pre_nms_top_n post_nms_topN=post_nms_top_n nms_thresh min_size eta \
-         pixel_offset" => "RpnRois RpnRoiProbs RpnRoisNum";
+        "pre_nms_topN=pre_nms_top_n post_nms_topN=post_nms_top_n nms_thresh min_size eta pixel_offset" =>
+        "RpnRois RpnRoiProbs RpnRoisNum";
     "huber_loss", "X Y", "delta" => "Out Residual";
     "kldiv_loss", "X Target", "reduction log_target" => "Loss";
-    "hierarchical_sigmoid" is "hsigmoid_loss", "X Label W Bias PathTable PathCode", "num_classes"
-        => "Out PreOut W_Out";
-    "kron", "X Y", "";
+    "hierarchical_sigmoid=hsigmoid_loss",
+        "X Label W Bias PathTable PathCode", "num_classes" => "Out PreOut W_Out";
     "kthvalue", "X", "k axis keepdim" => "Out Indices";
     "log_loss", "Predicted Labels", "epsilon" => "Loss";
-    "logcumsumexp", "X", SUMMED;
-    "matrix_nms", "BBoxes Scores",
-        "score_threshold nms_top_k keep_top_k post_threshold use_gaussian gaussian_sigma \
-         background_label normalized" => "Out Index RoisNum";
+    "matrix_nms",
+        "BBoxes Scores",
+        "score_threshold nms_top_k keep_top_k post_threshold use_gaussian gaussian_sigma background_label \
+         normalized" => "Out Index RoisNum";
     "mode", "X", "axis keepdim" => "Out Indices";
-    "multiclass_nms2" is "multiclass_nms3", "BBoxes Scores RoisNum", SUPPRESSES => "Out Index";
+    "multiclass_nms2=multiclass_nms3", "BBoxes Scores RoisNum", SUPPRESSES => "Out Index";
     "multiclass_nms3", "BBoxes Scores RoisNum", SUPPRESSES => "Out Index NmsRoisNum";
     "multiplex", "X Ids", "";
     "nll_loss", "X Label Weight", "ignore_index reduction" => "Out Total_weight";
     "nms", "Boxes", "iou_threshold=threshold" => "KeepBoxesIdxs";
-    "prior_box", "Input Image",
+    "prior_box",
+        "Input Image",
         "min_sizes max_sizes aspect_ratios variances flip clip step_w step_h offset \
          min_max_aspect_ratios_order" => "Boxes Variances";
     "psroi_pool", "X ROIs RoisNum", "pooled_height pooled_width output_channels spatial_scale";
@@ -396,23 +301,19 @@ const TABLE: &[Renamed] = rows! {
     "shard_index", "X", "index_num nshards shard_id ignore_value";
     "sigmoid_cross_entropy_with_logits", "X Label pos_weight", "ignore_index normalize";
     "temporal_shift", "X", "seg_num shift_ratio data_format";
-    "unfold", "X", PATCHES => "Y";
-    "fold", "X", PATCHES => "Y";
-    "yolo_box", "X ImgSize",
-        "anchors class_num conf_thresh downsample_ratio clip_bbox scale_x_y iou_aware \
-         iou_aware_factor" => "Boxes Scores";
-    "gaussian_random" is "gaussian", "ShapeTensorList|ShapeTensor|shape", "mean std seed dtype";
-    "uniform_random" is "uniform", "ShapeTensorList|ShapeTensor|shape", "min max seed dtype";
+    "unfold fold", "X", PATCHES => "Y";
+    "yolo_box",
+        "X ImgSize",
+        "anchors class_num conf_thresh downsample_ratio clip_bbox scale_x_y iou_aware iou_aware_factor" =>
+        "Boxes Scores";
+    "gaussian_random=gaussian", "ShapeTensorList|ShapeTensor|shape", "mean std seed dtype";
+    "uniform_random=uniform", "ShapeTensorList|ShapeTensor|shape", "min max seed dtype";
     "randint", "ShapeTensorList|ShapeTensor|shape", "low high seed dtype";
-    "bernoulli", "X", "";
-    "allclose", "Input Other Rtol Atol", "rtol atol equal_nan";
-    "isclose", "Input Other Rtol Atol", "rtol atol equal_nan";
+    "allclose isclose", "Input Other Rtol Atol", "rtol atol equal_nan";
     "cross", "X Y", "dim=axis";
-    "cummax", "x", "axis dtype" => "out indices";
-    "cummin", "x", "axis dtype" => "out indices";
+    "cummax cummin", "x", "axis dtype" => "out indices";
     "dist", "X Y", "p";
     "empty", "ShapeTensorList|ShapeTensor|shape", "dtype";
-    "equal_all", "X Y", "";
     "frame", "X", "frame_length hop_length axis";
     "histogram", "X Weight", "bins min max density";
     "logit", "X", "eps";
@@ -425,42 +326,23 @@ const TABLE: &[Renamed] = rows! {
     "randperm", "", "n dtype";
     "rrelu", "X", "lower upper is_test" => "Out Noise";
     "unique_consecutive", "X", "axis dtype" => "Out Index Counts";
-    "squared_l2_norm", "X", "";
-    "swiglu", "x y", "" => "out";
-    "share_data" is "assign", "X", "";
-    "memcpy_d2h" is "assign", "X", "";
-    "memcpy_h2d" is "assign", "X", "";
-    "print" is "assign", "In", "";
+    "swiglu nextafter gammaincc", "x y", "" => "out";
+    "print=assign", "In", "";
     "shape64", "input", "" => "out";
     "fused_softmax_mask", "X Mask", "";
-    "reshape", "X ShapeTensor|Shape|shape", "";
-    "transpose", "X", "axis=perm";
-    "squeeze", "X AxesTensorList|AxesTensor|axes=axis", "";
-    "unsqueeze", "X AxesTensorList|AxesTensor|axes=axis", "";
-    "flatten" is "flatten2", "X", "axis";
-    "flatten2", "X", "axis";
-    "expand" is "tile", "X expand_times_tensor|ExpandTimes|expand_times=repeat_times", "";
+    "expand=tile", "X expand_times_tensor|ExpandTimes|expand_times=repeat_times", "";
     "crop", "X ||shape ||offsets", "", without "Y Offsets";
-    "reverse" is "flip", "X", "axis";
     "mul", "X Y", "x_num_col_dims y_num_col_dims";
     "norm", "X", "axis epsilon" => "Out Norm";
-    "top_k" is "topk", "X K", "k" => "Out Indices";
-    "lookup_table", "Ids W", "padding_idx";
+    "top_k=topk", "X K", "k" => "Out Indices";
     "affine_channel", "X Scale Bias", "data_layout=data_format";
-    "linear_interp", "X OutSize SizeTensor Scale", SIZES;
-    "bilinear_interp", "X OutSize SizeTensor Scale", SIZES;
-    "trilinear_interp", "X OutSize SizeTensor Scale", SIZES;
-    "bicubic_interp", "X OutSize SizeTensor Scale", SIZES;
-    "nearest_interp", "X OutSize SizeTensor Scale", SIZES;
-    "multiclass_nms" is "multiclass_nms3", "BBoxes Scores RoisNum", SUPPRESSES;
-    "lod_array_length" is "array_length", "X", "";
-    "read_from_array" is "array_read", "X I", "";
-    "tensor_array_to_tensor" is "array_to_tensor", "X", "axis use_stack" => "Out OutIndex";
+    "multiclass_nms=multiclass_nms3", "BBoxes Scores RoisNum", SUPPRESSES;
+    "read_from_array=array_read", "X I", "";
+    "tensor_array_to_tensor=array_to_tensor", "X", "axis use_stack" => "Out OutIndex";
     "inverse", "Input", "" => "Output";
     "cholesky", "X", "upper";
     "cholesky_solve", "X Y", "upper";
     "eig", "X", "" => "Eigenvalues Eigenvectors";
-    "eigvals", "X", "";
     "lu", "X", "pivot" => "Out Pivots Infos";
     "lu_unpack", "X Pivots", "unpack_ludata unpack_pivots" => "Pmat L U";
     "matrix_rank", "X", "tol use_default_tol hermitian", without "TolTensor";
@@ -468,36 +350,15 @@ const TABLE: &[Renamed] = rows! {
     "eigvalsh", "X", "UPLO=uplo" => "Eigenvalues Eigenvectors";
     "qr", "X", "mode" => "Q R";
     "svd", "X", "full_matrices" => "U S VH";
-    "solve", "X Y", "";
     "triangular_solve", "X Y", "upper transpose unitriangular";
-    "unpool", "X Indices ||output_size", "";
-    "unpool3d", "X Indices ||output_size", "";
-    "multi_dot", "X", "";
-    "bitwise_left_shift", "x y", "is_arithmetic" => "out";
-    "bitwise_right_shift", "x y", "is_arithmetic" => "out";
+    "unpool unpool3d", "X Indices ||output_size", "";
+    "bitwise_left_shift bitwise_right_shift", "x y", "is_arithmetic" => "out";
     "viterbi_decode", "Input Transition Length", "include_bos_eos_tag" => "Scores Path";
     "fill_diagonal_tensor", "X Y", "offset dim1 dim2";
-    "i0", "x", "" => "out";
-    "i0e", "x", "" => "out";
-    "i1", "x", "" => "out";
-    "i1e", "x", "" => "out";
-    "nextafter", "x y", "" => "out";
+    "i0 i0e i1 i1e", "x", "" => "out";
     "polygamma", "x", "n" => "out";
-    "gammaincc", "x y", "" => "out";
-    "complex", "X Y", "";
-    "real", "X", "";
-    "imag", "X", "";
-    "conj", "X", "";
-    "angle", "X", "";
-    "as_real", "X", "";
-    "as_complex", "X", "";
-    "fft_c2c", "X", SPECTRA;
-    "fft_r2c", "X", SPECTRA;
-    "fft_c2r", "X", SPECTRA;
-    "lgamma", "X", "";
-    "digamma", "X", "";
-    "erfinv", "X", "";
-    "bilinear_tensor_product" is "bilinear", "X Y Weight Bias", "";
+    "fft_c2c fft_r2c fft_c2r", "X", SPECTRA;
+    "bilinear_tensor_product=bilinear", "X Y Weight Bias", "";
 };
 
 /// Operators whose outputs PaddlePaddle 3.3 declares with the type or the shape of the input, or
@@ -524,7 +385,16 @@ pub(super) const MISDECLARED: &[&str] = &[
     "viterbi_decode",
 ];
 
+/// Operators of PIR by the old name.
+static TABLE: LazyLock<HashMap<&str, Renamed>> = LazyLock::new(|| {
+    let named = |(names, row): &(&'static str, Renamed)| {
+        let row = *row;
+        names.split_ascii_whitespace().map(both_names).map(move |(old, new)| (old, Renamed { new, ..row }))
+    };
+    ROWS.iter().flat_map(named).collect()
+});
+
 /// How an old operator is named in PIR, if the table says.
 pub(super) fn renamed(old: &str) -> Option<&'static Renamed> {
-    TABLE.iter().find(|row| row.old == old)
+    TABLE.get(old)
 }

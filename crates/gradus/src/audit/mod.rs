@@ -8,9 +8,7 @@ mod sequences;
 mod shrink;
 mod subject;
 
-use std::fmt;
-
-use gradus_core::{Error, Kind, Result};
+use gradus_core::{Kind, Result};
 use gradus_engine::infer::Sizes;
 
 pub use case::DifferingPair;
@@ -21,12 +19,15 @@ use subject::{Base, Subject};
 use crate::check::{OutputCheck, Runtime};
 use crate::model::Model;
 
-/// A change of the surroundings of a computation that should change no bit of its result.
+/// A change of the surroundings of a computation that should change no bit of its result. The order
+/// is that in which they are audited: those first that explain differences of the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Invariance {
     /// The same run once more.
     Runs,
+    /// Earlier runs of the session.
+    Session,
     /// Other rows of the batch.
     Rows,
     /// The index of the row in the batch.
@@ -43,39 +44,24 @@ pub enum Invariance {
     Optimization,
     /// Instructions of the processor.
     Processor,
-    /// Earlier runs of the session.
-    Session,
 }
+
+gradus_core::names!(Invariance, "invariance" {
+    Runs = "runs",
+    Session = "session",
+    Rows = "rows",
+    Place = "place",
+    Batch = "batch",
+    Padding = "padding",
+    Chunks = "chunks",
+    Threads = "threads",
+    Optimization = "optimization",
+    Processor = "processor",
+});
 
 impl Invariance {
-    /// All of them, in the order in which they are audited.
-    pub fn all() -> impl Iterator<Item = Invariance> {
-        TABLE.iter().map(|row| row.invariance)
-    }
-
-    /// The name: `runs`, `rows`, `place`, `batch`, `padding`, `chunks`, `threads`, `optimization`,
-    /// `processor`, `session`.
-    pub fn name(self) -> &'static str {
-        self.row().name
-    }
-
-    /// The invariance of a name.
-    ///
-    /// # Errors
-    /// [`Kind::Usage`] if there is none, with the nearest name.
-    pub fn of(name: &str) -> Result<Invariance> {
-        let found = Invariance::all().find(|of| of.name() == name);
-        found.ok_or_else(|| Error::unknown("invariance", name, Invariance::all().map(Invariance::name)))
-    }
-
     fn row(self) -> &'static Row {
         TABLE.iter().find(|row| row.invariance == self).expect("the table has a row for each")
-    }
-}
-
-impl fmt::Display for Invariance {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 
@@ -104,7 +90,7 @@ impl Default for AuditOptions {
     fn default() -> AuditOptions {
         AuditOptions {
             sizes: Sizes::default(),
-            invariances: Invariance::all().collect(),
+            invariances: Invariance::ALL.to_vec(),
             batch: None,
             mask: None,
             rows: 8,

@@ -54,7 +54,6 @@ pub(super) struct Pair {
 /// An invariance.
 pub(super) struct Row {
     pub(super) invariance: Invariance,
-    pub(super) name: &'static str,
     /// True if both runs have other inputs, so that the model itself may tell them apart.
     pub(super) has_other_inputs: bool,
     /// Makes the pairs of a base of which this many rows are taken.
@@ -63,23 +62,18 @@ pub(super) struct Row {
     pub(super) pairs: fn(&Subject<'_>, &Base, usize) -> Result<Vec<Pair>>,
 }
 
-/// All invariances, those first that explain differences of the others.
+/// All invariances.
 pub(super) const TABLE: &[Row] = &[
-    Row { invariance: Invariance::Runs, name: "runs", has_other_inputs: false, pairs: runs },
-    Row { invariance: Invariance::Session, name: "session", has_other_inputs: false, pairs: session },
-    Row { invariance: Invariance::Rows, name: "rows", has_other_inputs: true, pairs: rows },
-    Row { invariance: Invariance::Place, name: "place", has_other_inputs: true, pairs: place },
-    Row { invariance: Invariance::Batch, name: "batch", has_other_inputs: true, pairs: batch },
-    Row { invariance: Invariance::Padding, name: "padding", has_other_inputs: true, pairs: padding },
-    Row { invariance: Invariance::Chunks, name: "chunks", has_other_inputs: true, pairs: chunks },
-    Row { invariance: Invariance::Threads, name: "threads", has_other_inputs: false, pairs: threads },
-    Row {
-        invariance: Invariance::Optimization,
-        name: "optimization",
-        has_other_inputs: false,
-        pairs: optimization,
-    },
-    Row { invariance: Invariance::Processor, name: "processor", has_other_inputs: false, pairs: processor },
+    Row { invariance: Invariance::Runs, has_other_inputs: false, pairs: runs },
+    Row { invariance: Invariance::Session, has_other_inputs: false, pairs: session },
+    Row { invariance: Invariance::Rows, has_other_inputs: true, pairs: rows },
+    Row { invariance: Invariance::Place, has_other_inputs: true, pairs: place },
+    Row { invariance: Invariance::Batch, has_other_inputs: true, pairs: batch },
+    Row { invariance: Invariance::Padding, has_other_inputs: true, pairs: padding },
+    Row { invariance: Invariance::Chunks, has_other_inputs: true, pairs: chunks },
+    Row { invariance: Invariance::Threads, has_other_inputs: false, pairs: threads },
+    Row { invariance: Invariance::Optimization, has_other_inputs: false, pairs: optimization },
+    Row { invariance: Invariance::Processor, has_other_inputs: false, pairs: processor },
 ];
 
 impl Side {

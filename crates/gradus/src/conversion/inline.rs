@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use gradus_core::convert::product;
 use gradus_core::graph::{
-    self, Attribute, Builder, Content, Function, Graph, Node, OperatorId, Origin, Slots,
+    self, Arguments, Attribute, Builder, Function, Graph, Node, OperatorId, Origin, Slots,
 };
 use gradus_core::{Error, Kind, Limits, Result};
 use gradus_formats::onnx::NEWEST_OPSET;
@@ -86,7 +86,7 @@ impl CallScope<'_> {
 struct Call {
     name: String,
     /// The function's attributes.
-    arguments: HashMap<Arc<str>, Content>,
+    arguments: Arguments,
 }
 
 struct Expansion<'m> {
@@ -169,30 +169,8 @@ impl<'m> Expansion<'m> {
 
     /// The attributes of a node, with the arguments of the call in place of parameters.
     fn attributes(&mut self, scope: &CallScope<'_>, node: &Node) -> Result<Vec<Attribute>> {
-        let mut attributes = Vec::with_capacity(node.attributes.len());
-        for Attribute { name, content } in &node.attributes {
-            let content = match content {
-                Content::Parameter(parameter) => {
-                    let argument = scope.call.and_then(|call| call.arguments.get(&**parameter));
-                    let Some(argument) = argument else { continue };
-                    argument.clone()
-                }
-                other => self.content(scope, other)?,
-            };
-            attributes.push(Attribute { name: name.clone(), content });
-        }
-        Ok(attributes)
-    }
-
-    /// An attribute whose graphs are expanded.
-    fn content(&mut self, scope: &CallScope<'_>, content: &Content) -> Result<Content> {
-        Ok(match content {
-            Content::Graph(inner) => Content::Graph(self.subgraph(scope, inner)?),
-            Content::Graphs(all) => {
-                Content::Graphs(all.iter().map(|inner| self.subgraph(scope, inner)).collect::<Result<_>>()?)
-            }
-            other => other.clone(),
-        })
+        let arguments = scope.call.map(|call| &call.arguments);
+        node.attributes_within(arguments, |inner| self.subgraph(scope, inner))
     }
 
     fn subgraph(&mut self, scope: &CallScope<'_>, inner: &Graph) -> Result<Arc<Graph>> {
@@ -239,12 +217,8 @@ impl<'m> Expansion<'m> {
         self.limits.allow_bytes(0, product(self.values, BYTES_OF_VALUE))?;
 
         let name = if node.name.is_empty() { &*function.id.name } else { &*node.name };
-        let mut call = Call { name: scope.place(name), arguments: HashMap::new() };
-        let given = self.attributes(scope, node)?;
-        for (name, default) in &function.attributes {
-            let argument = given.iter().find(|given| given.name == *name).or(default.as_ref());
-            call.arguments.extend(argument.map(|argument| (name.clone(), argument.content.clone())));
-        }
+        let arguments = function.arguments(&self.attributes(scope, node)?);
+        let call = Call { name: scope.place(name), arguments };
 
         let mut keys: Vec<Option<Arc<str>>> = vec![None; body.values().len()];
         for (slot, input) in body.inputs().iter().enumerate() {

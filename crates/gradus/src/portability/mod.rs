@@ -6,11 +6,12 @@
 //! A difference is a row of [`RULES`], with the results that programs were seen to give. Rows are
 //! those that `conformance/portability.py` has recorded, and no others.
 
+#[macro_use]
+mod rules;
 mod checks;
 mod conditions;
 mod openvino;
 mod range;
-mod rules;
 mod sequences;
 
 use std::rc::Rc;

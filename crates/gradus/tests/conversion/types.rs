@@ -519,7 +519,8 @@ fn features_and_linear_models_are_computed_by_others() {
             2,
             keys.clone(),
             vec![],
-            vec![("keys_int64s", ints(&[5, 3])), ("values_floats", floats(&[0.5, 0.25]))],
+            // The first of equal keys counts.
+            vec![("keys_int64s", ints(&[5, 3, 5])), ("values_floats", floats(&[0.5, 0.25, 2.0]))],
             1,
         ),
         ("Normalizer", 1, x.clone(), vec![], vec![], 1),

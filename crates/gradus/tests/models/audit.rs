@@ -129,7 +129,7 @@ fn each_planted_dependence_is_named_and_no_other() {
         [("padded", PADDED, Invariance::Chunks), ("cached", CACHED, Invariance::Padding)]
     {
         let (folder, model) = saved(name, text);
-        for (fault, seed) in Invariance::all().flat_map(|of| (1..4).map(move |seed| (of, seed))) {
+        for (fault, seed) in Invariance::ALL.into_iter().flat_map(|of| (1..4).map(move |seed| (of, seed))) {
             if fault == lacks {
                 continue;
             }

@@ -13,8 +13,6 @@ const FEW: usize = 3;
 /// Files that list more operators, by how many lists of them they have, and why: tables of their
 /// own.
 const LISTED: &[(&str, usize, &str)] = &[
-    ("engine/normalize/mod.rs", 5, "a table of forms"),
-    ("engine/normalize/openvino.rs", 1, "a table of spellings"),
     ("gradus/fold/rules/exact.rs", 3, "operators that a rule looks at"),
     ("gradus/fold/rules/fuse.rs", 2, "operators that a rule looks at"),
 ];

@@ -107,24 +107,9 @@ pub fn swish(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     function(l, |_, x, _| Ok(x * f("Sigmoid", if alpha == 1.0 { x.into() } else { x * alpha })))
 }
 
-/// `BitwiseAnd`, bit by bit as minima.
-pub fn bitwise_and(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    bitwise(l, |a, b| of("Min", a, b))
-}
-
-/// `BitwiseOr`, bit by bit as maxima.
-pub fn bitwise_or(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    bitwise(l, |a, b| of("Max", a, b))
-}
-
-/// `BitwiseXor`, bit by bit as absolute differences.
-pub fn bitwise_xor(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    bitwise(l, |a, b| f("Abs", a - b))
-}
-
 /// Bits of integers, 32 at a time, each as an int64 of its own on a last axis: the smaller one is
 /// set in both, the larger one in either, and the size of the difference in one of two.
-fn bitwise(l: &mut Lowering<'_>, operation: fn(Term, Term) -> Term) -> Result<Vec<LoweredValue>> {
+pub fn bitwise(l: &mut Lowering<'_>, operation: fn(Term, Term) -> Term) -> Result<Vec<LoweredValue>> {
     let dtype = l.dtype_of(0)?;
     let width = dtype.bits().min(32);
     let whole = 1_i64 << width;
@@ -268,18 +253,8 @@ fn multiplied(l: &mut Lowering<'_>, value: LoweredValue, factors: i64) -> Result
     }
 }
 
-/// `GreaterOrEqual`, by the strict comparisons.
-pub fn greater_or_equal(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    ordered(l, ["Greater", "Less"])
-}
-
-/// `LessOrEqual`, by the strict comparisons.
-pub fn less_or_equal(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    ordered(l, ["Less", "Greater"])
-}
-
 /// A comparison that equal numbers pass, by its strict form and the other one. NaN passes neither.
-fn ordered(l: &mut Lowering<'_>, [strict, other]: [&'static str; 2]) -> Result<Vec<LoweredValue>> {
+pub fn ordered(l: &mut Lowering<'_>, [strict, other]: [&'static str; 2]) -> Result<Vec<LoweredValue>> {
     let (a, b, dtype) = (l.input(0)?, l.input(1)?, l.dtype_of(0)?);
     let nan = |x: LoweredValue| f("IsNaN", x);
     let passes = if !dtype.is_float() {

@@ -14,8 +14,9 @@ fn half(l: &mut Lowering<'_>, size: LoweredValue) -> Result<LoweredValue> {
     (size / 2i64).write(l, DType::I64)
 }
 
-/// Colors of pixels: an image of brightness, and at half its size two differences of colors.
-fn colors(l: &mut Lowering<'_>, planes: bool, order: [usize; 3]) -> Result<Vec<LoweredValue>> {
+/// Colors of pixels: an image of brightness, and at half its size two differences of colors, which
+/// are interleaved, or `planes` of their own. `order` picks the channels red, green and blue.
+pub fn colors(l: &mut Lowering<'_>, planes: bool, order: [usize; 3]) -> Result<Vec<LoweredValue>> {
     let (mut y, dtype) = (l.input(0)?, l.dtype_of(0)?);
     if dtype != DType::U8 && !dtype.is_float() {
         return Err(errors::dtype(dtype, "uint8 or a float"));
@@ -75,27 +76,4 @@ fn colors(l: &mut Lowering<'_>, planes: bool, order: [usize; 3]) -> Result<Vec<L
     }
     let colors = l.apply("Concat", &colors, &[int("axis", 3)])?;
     Ok(vec![l.cast(colors, dtype)?])
-}
-
-const RGB: [usize; 3] = [0, 1, 2];
-const BGR: [usize; 3] = [2, 1, 0];
-
-/// `NV12toRGB` of OpenVINO.
-pub fn nv12_to_rgb(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    colors(l, false, RGB)
-}
-
-/// `NV12toBGR` of OpenVINO.
-pub fn nv12_to_bgr(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    colors(l, false, BGR)
-}
-
-/// `I420toRGB` of OpenVINO.
-pub fn i420_to_rgb(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    colors(l, true, RGB)
-}
-
-/// `I420toBGR` of OpenVINO.
-pub fn i420_to_bgr(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    colors(l, true, BGR)
 }

@@ -255,7 +255,7 @@ pub fn strided_slice(cx: &mut InferContext<'_, '_>) -> InferResult {
 }
 
 /// A row of the table for each bag: each entry along the first axis of the input `bags`.
-fn embedding(cx: &mut InferContext<'_, '_>, bags: usize) -> InferResult {
+pub fn embedding(cx: &mut InferContext<'_, '_>, bags: usize) -> InferResult {
     let (table, bags) = (cx.dims(0)?, cx.dims(bags)?);
     let (Some(&count), Some(row)) = (bags.first(), table.get(1..)) else {
         return Err(errors::rank("the table or the bags", 0, "at least 1").into());
@@ -458,14 +458,4 @@ pub fn gather_elements(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(1)?;
     require_along_axis(cx)?;
     like_first(cx, dims)
-}
-
-/// Shape of OpenVINO's `EmbeddingBagOffsets` and its sum: a row of the table for each bag.
-pub fn embedding_bag_offsets(cx: &mut InferContext<'_, '_>) -> InferResult {
-    embedding(cx, 2)
-}
-
-/// Shape of OpenVINO's `EmbeddingBagPacked` and its sum: a row of the table for each bag.
-pub fn embedding_bag_packed(cx: &mut InferContext<'_, '_>) -> InferResult {
-    embedding(cx, 1)
 }

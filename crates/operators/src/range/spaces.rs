@@ -19,7 +19,7 @@ use crate::dim::{Bounds, Dim};
 use crate::fact::Fact;
 use crate::infer::{InferContext, InferResult};
 use crate::op::{BuildContext, EvalContext, Op};
-use crate::row::OWN_DOMAIN as DOMAIN;
+use crate::row::{OWN_DOMAIN as DOMAIN, Sequence};
 use crate::schema::{Arity, Param, Signature, Sort, Types, attribute, param};
 
 #[rustfmt::skip]
@@ -57,32 +57,26 @@ pub const LOGSPACE: Signature = Signature {
 
 pub const GEOMSPACE: Signature = Signature { name: "GeomSpace", ..LINSPACE };
 
-#[derive(Clone, Copy, Debug)]
-enum SpaceKind {
-    Linspace,
-    Logspace,
-    Geomspace,
-}
-
 /// The names of start, stop, base and number of samples in errors.
 const LABELS: [&str; 4] = ["input 0 \"start\"", "input 1 \"stop\"", "input 3 \"base\"", "input 2 \"num\""];
 
 #[derive(Debug)]
 struct SpaceOp {
-    form: SpaceKind,
+    form: Sequence,
     dtype: DType,
     endpoint: bool,
 }
 
-impl SpaceOp {
-    fn build(cx: &BuildContext<'_>, form: SpaceKind) -> Result<Box<dyn Op>> {
-        let dtype = required("dtype", cx.attributes.dtype("dtype")?)?;
-        if !NUMBERS.tensor.contains(dtype) {
-            let wanted = format_args!("one of {NUMBERS}");
-            return Err(Error::mismatch(Kind::Type, "attribute \"dtype\"", dtype, wanted));
-        }
-        Ok(Box::new(SpaceOp { form, dtype, endpoint: cx.attributes.flag("endpoint", true)? }))
+/// Builds the sequence that the row names.
+pub fn build(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
+    let dtype = required("dtype", cx.attributes.dtype("dtype")?)?;
+    if !NUMBERS.tensor.contains(dtype) {
+        let wanted = format_args!("one of {NUMBERS}");
+        return Err(Error::mismatch(Kind::Type, "attribute \"dtype\"", dtype, wanted));
     }
+    let form = cx.row.sequence.filter(|form| *form != Sequence::Range);
+    let form = form.expect("only rows of spaces name this");
+    Ok(Box::new(SpaceOp { form, dtype, endpoint: cx.attributes.flag("endpoint", true)? }))
 }
 
 impl Op for SpaceOp {
@@ -97,15 +91,15 @@ impl Op for SpaceOp {
         let num = samples(num).map_err(described)?;
         let (limits, in_use) = (cx.limits(), cx.in_use());
         let tensor = match form {
-            SpaceKind::Linspace => {
+            Sequence::LinSpace => {
                 let plan = LinspacePlan::new(start, stop, num, endpoint, dtype).map_err(described)?;
                 gradus_kernels::tensor(&plan, &limits, in_use)
             }
-            SpaceKind::Logspace => {
+            Sequence::LogSpace => {
                 let plan = LogspacePlan::new(base, start, stop, num, endpoint, dtype).map_err(described)?;
                 gradus_kernels::tensor(&plan, &limits, in_use)
             }
-            SpaceKind::Geomspace => {
+            Sequence::GeomSpace | Sequence::Range => {
                 let plan = GeomspacePlan::new(start, stop, num, endpoint, dtype).map_err(described)?;
                 gradus_kernels::tensor(&plan, &limits, in_use)
             }
@@ -132,19 +126,4 @@ pub fn rule(cx: &mut InferContext<'_, '_>) -> InferResult {
         Some(dtype) => Fact::typed(dtype, dims),
         None => Fact::shaped(dims),
     }])
-}
-
-/// Builds `LinSpace`: numbers of equal distance.
-pub fn lin_space(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
-    SpaceOp::build(cx, SpaceKind::Linspace)
-}
-
-/// Builds `LogSpace`: powers whose exponents have equal distance.
-pub fn log_space(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
-    SpaceOp::build(cx, SpaceKind::Logspace)
-}
-
-/// Builds `GeomSpace`: numbers of equal ratio.
-pub fn geom_space(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
-    SpaceOp::build(cx, SpaceKind::Geomspace)
 }

@@ -201,8 +201,3 @@ pub fn non_zero(cx: &mut InferContext<'_, '_>) -> InferResult {
     }
     Ok(vec![Fact::Tensor(fact)])
 }
-
-/// Shapes of `TopK`: the input's with `k` along the axis, for elements and indices.
-pub fn top_k_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
-    top_k(cx, DType::I64)
-}

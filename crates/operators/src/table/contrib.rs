@@ -23,22 +23,22 @@ pub(super) const CONTRIB: &[Row] = rows![
         .sequence(Sequence::GeomSpace)
         .works(Work::EachOutput(Each::of(2, 0, 1)))
         .infer(range::spaces::rule)
-        .build(range::spaces::geom_space),
+        .build(range::spaces::build),
     own("LinSpace", Formula, &[range::spaces::LINSPACE])
         .sequence(Sequence::LinSpace)
         .works(Work::EachOutput(Each::arithmetic(2)))
         .infer(range::spaces::rule)
-        .build(range::spaces::lin_space),
+        .build(range::spaces::build),
     own("LogSpace", Formula, &[range::spaces::LOGSPACE])
         .sequence(Sequence::LogSpace)
         .works(Work::EachOutput(Each::of(2, 0, 1)))
         .infer(range::spaces::rule)
-        .build(range::spaces::log_space),
+        .build(range::spaces::build),
     microsoft("Attention", Lowered)
         .zeros(ZeroSigns::OfAll)
         .works(Work::Attention(Attention::Projected))
         .signatures_are(contrib::signatures::ATTENTION)
-        .infer(contrib::attention::infer::attention_rule)
+        .infer(|cx| contrib::attention::infer::attention(cx, 4, 0))
         .computes(contrib::attention::eval::attention)
         .lower(contrib::attention::lowered::attention),
     microsoft("BeamSearch", Open).works(Work::Open(OF_TOKENS)).infer(contrib::tokens::infer::beam_search),
@@ -295,7 +295,7 @@ pub(super) const CONTRIB: &[Row] = rows![
         .lowers(contrib::renamed::lowered::pad),
     microsoft("QAttention", Lowered)
         .works(Work::Attention(Attention::Projected))
-        .infer(contrib::attention::infer::q_attention)
+        .infer(|cx| contrib::attention::infer::attention(cx, 8, 3))
         .lowers(contrib::quantized::lowered::attention),
     microsoft("QEmbedLayerNormalization", Lowered)
         .works(Work::EachOutput(Each::arithmetic(9)))

@@ -4,6 +4,7 @@ use gradus_kernels::Function;
 
 use crate::allowed::{Allowed, Carries};
 use crate::elementwise;
+use crate::lowering::terms::{f, of};
 use crate::operation::Operation;
 use crate::rounding::Rounding::{Chosen, Exact, Formula, Ieee, Moved, Open, Order};
 use crate::row::{Checked, Role, Row, ZeroSigns, onnx};
@@ -48,7 +49,7 @@ pub(super) const ELEMENTS: &[Row] = rows![
             elementwise::to_openvino::bit_shift,
         ),
     onnx("BitwiseAnd", Exact)
-        .before(18, elementwise::lowered::bitwise_and)
+        .before(18, |l| elementwise::lowered::bitwise(l, |a, b| of("Min", a, b)))
         .infer(elementwise::infer::broadcast)
         .combines(Operation::And)
         .converts_binary("BitwiseAnd"),
@@ -58,12 +59,12 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .maps(elementwise::unary::bitwise_not)
         .converts_unary("BitwiseNot"),
     onnx("BitwiseOr", Exact)
-        .before(18, elementwise::lowered::bitwise_or)
+        .before(18, |l| elementwise::lowered::bitwise(l, |a, b| of("Max", a, b)))
         .infer(elementwise::infer::broadcast)
         .combines(Operation::Or)
         .converts_binary("BitwiseOr"),
     onnx("BitwiseXor", Exact)
-        .before(18, elementwise::lowered::bitwise_xor)
+        .before(18, |l| elementwise::lowered::bitwise(l, |a, b| f("Abs", a - b)))
         .infer(elementwise::infer::broadcast)
         .combines(Operation::Xor)
         .converts_binary("BitwiseXor"),
@@ -158,7 +159,7 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .combines(Operation::Greater)
         .converts_binary("Greater"),
     onnx("GreaterOrEqual", Exact)
-        .before(12, elementwise::lowered::greater_or_equal)
+        .before(12, |l| elementwise::lowered::ordered(l, ["Greater", "Less"]))
         .zeros(ZeroSigns::Unseen)
         .infer(elementwise::infer::binary)
         .combines(Operation::GreaterOrEqual)
@@ -201,7 +202,7 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .combines(Operation::Less)
         .converts_binary("Less"),
     onnx("LessOrEqual", Exact)
-        .before(12, elementwise::lowered::less_or_equal)
+        .before(12, |l| elementwise::lowered::ordered(l, ["Less", "Greater"]))
         .zeros(ZeroSigns::Unseen)
         .infer(elementwise::infer::binary)
         .combines(Operation::LessOrEqual)

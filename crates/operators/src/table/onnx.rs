@@ -1,5 +1,7 @@
 //! The operators of ONNX's own domain, but for those of elements and networks.
 
+use gradus_core::DType;
+
 use crate::allowed::{Allowed, Carries, Magnitudes};
 use crate::numbers;
 use crate::rounding::Rounding::{Chosen, Exact, Formula, Ieee, Moved, Open, Order};
@@ -478,7 +480,7 @@ pub(super) const ONNX: &[Row] = rows![
         .zeros(ZeroSigns::Any)
         .axis(-1)
         .works(Work::EachInput(Each::COMPARISON))
-        .infer(reduction::infer::top_k_rule)
+        .infer(|cx| reduction::infer::top_k(cx, DType::I64))
         .eval(reduction::eval::top_k)
         .converts(
             "TopK",

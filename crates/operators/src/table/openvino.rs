@@ -59,20 +59,20 @@ pub(super) const OPENVINO: &[Row] = rows![
     openvino("EmbeddingBagOffsets", Order)
         .words(&[words::BAG])
         .works(Work::Bags { weights: 4 })
-        .infer(indexing::openvino::embedding_bag_offsets)
+        .infer(|cx| indexing::openvino::embedding(cx, 2))
         .becomes("Gather, Mul, ScatterND, Div", "floats: rounding", indexing::segments_to_onnx::embedding),
     openvino("EmbeddingBagOffsetsSum", Order)
         .works(Work::Bags { weights: 4 })
-        .infer(indexing::openvino::embedding_bag_offsets)
+        .infer(|cx| indexing::openvino::embedding(cx, 2))
         .becomes("Gather, Mul, ScatterND", "floats: rounding", indexing::segments_to_onnx::embedding),
     openvino("EmbeddingBagPacked", Order)
         .words(&[words::BAG])
         .works(Work::Bags { weights: 2 })
-        .infer(indexing::openvino::embedding_bag_packed)
+        .infer(|cx| indexing::openvino::embedding(cx, 1))
         .becomes("Gather, Mul, ReduceSum, ReduceMean", "floats: rounding", indexing::to_onnx::embedding_bag),
     openvino("EmbeddingBagPackedSum", Order)
         .works(Work::Bags { weights: 2 })
-        .infer(indexing::openvino::embedding_bag_packed)
+        .infer(|cx| indexing::openvino::embedding(cx, 1))
         .becomes("Gather, Mul, ReduceSum", "floats: rounding", indexing::to_onnx::embedding_bag),
     openvino("EmbeddingSegmentsSum", Order)
         .works(Work::Bags { weights: 5 })

@@ -35,7 +35,7 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = rows![
         .allows(Allowed::Unknown)
         .pads(words::BINARY)
         .works(Work::Conv { weight: 1, skip: 1 })
-        .infer(windows::openvino::convolution_rule)
+        .infer(|cx| windows::openvino::convolution(cx, 1, 0))
         .computes(windows::convolutions::binary_conv)
         .becomes(
             "Greater, Where, Conv",
@@ -63,19 +63,19 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = rows![
         .pads()
         .weights(&[1])
         .works(Work::Conv { weight: 1, skip: 1 })
-        .infer(windows::openvino::convolution_rule)
+        .infer(|cx| windows::openvino::convolution(cx, 1, 0))
         .becomes("Conv", "rounding", |l| windows::to_onnx::conv(l, false)),
     openvino("ConvolutionBackpropData", Order)
         .pads()
         .weights(&[1])
         .works(Work::ConvTranspose { skip: 1 })
-        .infer(windows::openvino::convolution_backprop_data)
+        .infer(|cx| windows::openvino::transposed(cx, 0))
         .becomes("ConvTranspose, Slice", "rounding", |l| windows::to_onnx::conv_transpose(l, false)),
     openvino("DeformableConvolution", Order)
         .allows(Allowed::Unknown)
         .pads()
         .works(Work::DeformConv { weight: 2 })
-        .infer(windows::openvino::deformable)
+        .infer(|cx| windows::openvino::convolution(cx, 2, 0))
         .becomes("DeformConv", "rounding", windows::to_onnx::deformable_convolution),
     openvino("DeformablePSROIPooling", Lowered).words(&[words::DEFORMABLE]).lowers(samples::deformable_psroi),
     openvino("DepthToSpace", Moved).words(&[words::DEPTH]).infer(layout::openvino::blocks).becomes(
@@ -135,21 +135,21 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = rows![
         .pads()
         .weights(&[1])
         .works(Work::Conv { weight: 1, skip: 2 })
-        .infer(windows::openvino::group_convolution)
+        .infer(|cx| windows::openvino::convolution(cx, 1, 1))
         .becomes("Reshape, Conv", "rounding", |l| windows::to_onnx::conv(l, true)),
     openvino("GroupConvolutionBackpropData", Order)
         .pads()
         .weights(&[1])
         .works(Work::ConvTranspose { skip: 2 })
-        .infer(windows::openvino::group_convolution_backprop_data)
+        .infer(|cx| windows::openvino::transposed(cx, 1))
         .becomes("Reshape, ConvTranspose, Slice", "rounding", |l| windows::to_onnx::conv_transpose(l, true)),
     openvino("GroupNormalization", Order)
         .allows(Allowed::Unknown)
         .works(Work::EachInput(Each::arithmetic(7)))
         .infer(elementwise::infer::same)
         .becomes("GroupNormalization", "rounding", normalization::to_onnx::group_normalization),
-    openvino("I420toBGR", Lowered).lowers(colors::i420_to_bgr),
-    openvino("I420toRGB", Lowered).lowers(colors::i420_to_rgb),
+    openvino("I420toBGR", Lowered).lowers(|l| colors::colors(l, true, [2, 1, 0])),
+    openvino("I420toRGB", Lowered).lowers(|l| colors::colors(l, true, [0, 1, 2])),
     openvino("ISTFT", Lowered).lowers(signal::lowered::inverse_stft),
     openvino("Interpolate", Interpolated)
         .words(&[
@@ -207,8 +207,8 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = rows![
         .infer(boxes::openvino::rotated)
         .computes(boxes::rotated::suppressed)
         .lower(boxes::lowered::of_turned),
-    openvino("NV12toBGR", Lowered).lowers(colors::nv12_to_bgr),
-    openvino("NV12toRGB", Lowered).lowers(colors::nv12_to_rgb),
+    openvino("NV12toBGR", Lowered).lowers(|l| colors::colors(l, false, [2, 1, 0])),
+    openvino("NV12toRGB", Lowered).lowers(|l| colors::colors(l, false, [0, 1, 2])),
     openvino("NonMaxSuppression", Chosen)
         .words(&[words::BOX_ENCODING])
         .works(Work::NonMaxSuppression)

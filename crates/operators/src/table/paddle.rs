@@ -1,5 +1,7 @@
 //! The operators of Paddle.
 
+use gradus_core::DType;
+
 #[cfg(feature = "convert")]
 use crate::dialects::paddle::convert;
 #[cfg(feature = "run")]
@@ -20,13 +22,18 @@ use crate::schema::Signature;
 use crate::work::{Each, Work};
 use crate::{control_flow, elementwise, lowering, matmul, words};
 
+/// The signature of an operator: a name and its inputs.
+macro_rules! signed {
+    ($name:literal $(, $input:expr)*) => { const { &[signature($name, const { &[$($input),*] })] } };
+}
+
 /// Rows of operators that are lowered: a name, its inputs, perhaps attributes of few texts, the
 /// function that writes the graph, and perhaps one that runs faster than the graph, and the work,
 /// where it is not that of the graph.
 macro_rules! lowered {
     ($($name:literal [$($input:expr),*] $(@[$($word:expr),*])? $lower:expr $(=> $compute:expr)? $(, $work:expr)?;)*) => {
         pub(super) const LOWERED: &[Row] = rows![$(
-            paddle(Lowered, const { &[signature($name, const { &[$($input),*] })] })
+            paddle(Lowered, signed!($name $(, $input)*))
                 .lowers($lower)
                 $(.words(&[$($word),*]))?
                 $(.computes($compute))?
@@ -208,7 +215,7 @@ lowered! {
     "logical_or" [one("x"), one("y")] |l| math::logical(l, "Or");
     "logical_xor" [one("x"), one("y")] |l| math::logical(l, "Xor");
     "logit" [one("x")] math::logit;
-    "logsigmoid" [one("x")] activations::log_sigmoid;
+    "logsigmoid" [one("x")] |l| activations::chain(l, &["Neg", "Softplus", "Neg"]);
     "logsumexp" [one("x")] |l| math::reduce(l, "ReduceLogSumExp");
     "lookup_table" [one("ids"), one("w")] indexing::embedding;
     "masked_fill" [one("x"), one("mask"), one("value")] indexing::masked_fill;
@@ -244,7 +251,7 @@ lowered! {
     "nonzero" [one("condition")] indexing::nonzero;
     "norm" [one("x")] matrices::norm;
     "not_equal" [one("x"), one("y")] math::not_equal;
-    "numel" [one("x")] create::numel;
+    "numel" [one("x")] |l| l.unary("Size");
     "one_hot" [one("x"), maybe("num_classes")] indexing::one_hot;
     "p_norm" [one("x")] math::p_norm;
     "pad" [one("x"), maybe("pad_value")] |l| complex::by_parts(l, images::pad);
@@ -288,8 +295,8 @@ lowered! {
     "sequence_mask" [one("x"), maybe("max_len")] indexing::sequence_mask;
     "set_value" [one("x"), maybe("starts"), maybe("ends"), maybe("steps")] |l| indexing::set_value(l, [1, 2, 3], usize::MAX);
     "set_value_with_tensor" [one("x"), maybe("values"), maybe("starts"), maybe("ends"), maybe("steps")] |l| indexing::set_value(l, [2, 3, 4], 1);
-    "shape" [one("input")] create::shape_lower;
-    "shape64" [one("input")] create::shape64;
+    "shape" [one("input")] |l| create::shape(l, DType::I32);
+    "shape64" [one("input")] |l| create::shape(l, DType::I64);
     "shard_index" [one("input")] indexing::shard_index;
     "share_data_" [one("x")] create::same;
     "sigmoid" [one("x")] |l| math::unary(l, "Sigmoid");
@@ -378,143 +385,89 @@ const fn matrices(signatures: &'static [Signature], rule: Rule, compute: Compute
 }
 
 pub(super) const PADDLE: &[Row] = rows![
-    fourier(const { &[signature("fft_c2c", const { &[one("x")] })] }),
-    fourier(const { &[signature("fft_c2r", const { &[one("x")] })] }),
-    fourier(const { &[signature("fft_r2c", const { &[one("x")] })] }),
+    fourier(signed!("fft_c2c", one("x"))),
+    fourier(signed!("fft_c2r", one("x"))),
+    fourier(signed!("fft_r2c", one("x"))),
     paddle(Moved, const { &[making_arrays("create_array", &[])] }).lowers(arrays::create),
-    drawn(const { &[signature("bernoulli", const { &[one("x")] })] }, random::bernoulli),
+    drawn(signed!("bernoulli", one("x")), |l| l.unary("Bernoulli")),
+    matrices(signed!("cholesky", matrix("x")), matmul::infer::square, elimination::cholesky),
     matrices(
-        const { &[signature("cholesky", const { &[matrix("x")] })] },
-        matmul::infer::square,
-        elimination::cholesky,
-    ),
-    matrices(
-        const { &[signature("cholesky_solve", const { &[matrix("x"), matrix("y")] })] },
+        signed!("cholesky_solve", matrix("x"), matrix("y")),
         elimination::factor_solution,
         elimination::solve_by_factor,
     ),
-    function(const { &[signature("digamma", const { &[one("x")] })] }, |_, cx| {
-        special::mapped(cx, special::digamma)
-    })
-    .lower(graphs::digamma),
-    matrices(const { &[signature("eig", const { &[matrix("x")] })] }, eigen::eig_rule, eigen::eig),
-    matrices(const { &[signature("eigvals", const { &[matrix("x")] })] }, eigen::eig_rule, eigen::eig),
-    matrices(
-        const { &[signature("eigh", const { &[matrix("x")] })] },
-        orthogonal::eigh_rule,
-        orthogonal::eigh
-    )
-    .words(&[words::HALF_OF_EIGH]),
-    matrices(
-        const { &[signature("eigvalsh", const { &[matrix("x")] })] },
-        orthogonal::eigh_rule,
-        orthogonal::eigh,
-    )
-    .words(&[words::HALF_OF_EIGVALSH]),
-    function(const { &[signature("erfinv", const { &[one("x")] })] }, |_, cx| {
-        special::mapped(cx, special::erf_inv)
-    })
-    .lower(graphs::erf_inv),
-    paddle(Formula, const { &[signature("gammaincc", const { &[one("x"), one("y")] })] })
+    function(signed!("digamma", one("x")), |_, cx| special::mapped(cx, special::digamma))
+        .lower(graphs::digamma),
+    matrices(signed!("eig", matrix("x")), eigen::eig_rule, eigen::eig),
+    matrices(signed!("eigvals", matrix("x")), eigen::eig_rule, eigen::eig),
+    matrices(signed!("eigh", matrix("x")), orthogonal::eigh_rule, orthogonal::eigh)
+        .words(&[words::HALF_OF_EIGH]),
+    matrices(signed!("eigvalsh", matrix("x")), orthogonal::eigh_rule, orthogonal::eigh)
+        .words(&[words::HALF_OF_EIGVALSH]),
+    function(signed!("erfinv", one("x")), |_, cx| special::mapped(cx, special::erf_inv))
+        .lower(graphs::erf_inv),
+    paddle(Formula, signed!("gammaincc", one("x"), one("y")))
         .infer(elementwise::infer::together)
         .computes(special::gamma_above)
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
         .lower(graphs::gamma_above),
-    function(const { &[signature("gammaln", const { &[one("x")] })] }, |_, cx| {
-        special::mapped(cx, special::ln_gamma)
-    })
-    .lower(graphs::ln_gamma),
-    drawn(const { &[signature("gaussian", const { &[maybe("shape")] })] }, random::gaussian),
-    drawn(const { &[signature("gumbel_softmax", const { &[one("x")] })] }, random::gumbel_softmax),
+    function(signed!("gammaln", one("x")), |_, cx| special::mapped(cx, special::ln_gamma))
+        .lower(graphs::ln_gamma),
+    drawn(signed!("gaussian", maybe("shape")), random::gaussian),
+    drawn(signed!("gumbel_softmax", one("x")), random::gumbel_softmax),
     matrices(
-        const { &[signature("lstsq", const { &[matrix("x"), matrix("y"), maybe("rcond")] })] },
+        signed!("lstsq", matrix("x"), matrix("y"), maybe("rcond")),
         orthogonal::least_squares_rule,
         orthogonal::least_squares,
     )
     .words(&[words::DRIVER]),
-    matrices(const { &[signature("lu", const { &[matrix("x")] })] }, elimination::lu_rule, elimination::lu),
+    matrices(signed!("lu", matrix("x")), elimination::lu_rule, elimination::lu),
     matrices(
-        const { &[signature("lu_unpack", const { &[matrix("x"), one("y")] })] },
+        signed!("lu_unpack", matrix("x"), one("y")),
         elimination::unpack_lu_rule,
         elimination::unpack_lu,
     ),
+    matrices(signed!("matrix_rank", matrix("x")), orthogonal::rank_rule, orthogonal::rank),
+    drawn(signed!("multinomial", one("x"), maybe("num_samples")), random::multinomial),
+    matrices(signed!("qr", matrix("x")), orthogonal::qr_rule, orthogonal::qr).words(&[words::QR]),
+    drawn(signed!("randint", maybe("shape")), random::randint),
+    drawn(signed!("randperm", maybe("n")), random::randperm),
+    matrices(signed!("solve", matrix("x"), matrix("y")), elimination::solution, elimination::solve)
+        .lower(eliminated::solution)
+        .becomes(eliminated::WRITTEN, "rounding", |l| eliminated::rounded(l, eliminated::solution)),
+    matrices(signed!("svd", matrix("x")), orthogonal::svd_rule, orthogonal::svd),
+    matrices(signed!("svdvals", matrix("x")), orthogonal::svdvals_rule, orthogonal::svdvals),
     matrices(
-        const { &[signature("matrix_rank", const { &[matrix("x")] })] },
-        orthogonal::rank_rule,
-        orthogonal::rank,
-    ),
-    drawn(
-        const { &[signature("multinomial", const { &[one("x"), maybe("num_samples")] })] },
-        random::multinomial,
-    ),
-    matrices(const { &[signature("qr", const { &[matrix("x")] })] }, orthogonal::qr_rule, orthogonal::qr)
-        .words(&[words::QR]),
-    drawn(const { &[signature("randint", const { &[maybe("shape")] })] }, random::randint),
-    drawn(const { &[signature("randperm", const { &[maybe("n")] })] }, random::randperm),
-    matrices(
-        const { &[signature("solve", const { &[matrix("x"), matrix("y")] })] },
-        elimination::solution,
-        elimination::solve,
-    )
-    .lower(eliminated::solution)
-    .becomes(eliminated::WRITTEN, "rounding", |l| eliminated::rounded(l, eliminated::solution)),
-    matrices(const { &[signature("svd", const { &[matrix("x")] })] }, orthogonal::svd_rule, orthogonal::svd),
-    matrices(
-        const { &[signature("svdvals", const { &[matrix("x")] })] },
-        orthogonal::svdvals_rule,
-        orthogonal::svdvals,
-    ),
-    matrices(
-        const { &[signature("triangular_solve", const { &[matrix("x"), matrix("y")] })] },
+        signed!("triangular_solve", matrix("x"), matrix("y")),
         elimination::solution,
         elimination::solve_triangle,
     ),
-    drawn(
-        const { &[signature("uniform", const { &[maybe("shape"), maybe("min"), maybe("max")] })] },
-        random::uniform,
-    ),
-    paddle(Moved, const { &[signature("assign_value", const { &[] })] })
-        .lowers(create::assign_value)
-        .holds_values(),
+    drawn(signed!("uniform", maybe("shape"), maybe("min"), maybe("max")), random::uniform),
+    paddle(Moved, signed!("assign_value")).lowers(create::assign_value).holds_values(),
     paddle(Open, sequences::ARANGE).sequence(Sequence::Range).lowers(create::arange).build(sequences::arange),
     paddle(Moved, const { &[making_arrays("if", const { &[one("cond")] })] })
         .works(Work::Graphs)
         .infer(control_flow::branches::onnx_if)
         .build(control_flow::eval::IfOp::build)
         .converts("If", "", convert::branch),
-    matrices(
-        const { &[signature("inverse", const { &[matrix("x")] })] },
-        matmul::infer::square,
-        elimination::inverse,
-    )
-    .lower(eliminated::inverse)
-    .becomes(eliminated::WRITTEN, "rounding", |l| eliminated::rounded(l, eliminated::inverse)),
-    function(const { &[signature("i0", const { &[one("x")] })] }, |_, cx| {
-        special::mapped(cx, |x| special::bessel(x, 0, false))
-    })
-    .lower(|l| graphs::bessel(l, 0, false)),
-    function(const { &[signature("i0e", const { &[one("x")] })] }, |_, cx| {
-        special::mapped(cx, |x| special::bessel(x, 0, true))
-    })
-    .lower(|l| graphs::bessel(l, 0, true)),
-    function(const { &[signature("i1", const { &[one("x")] })] }, |_, cx| {
-        special::mapped(cx, |x| special::bessel(x, 1, false))
-    })
-    .lower(|l| graphs::bessel(l, 1, false)),
-    function(const { &[signature("i1e", const { &[one("x")] })] }, |_, cx| {
-        special::mapped(cx, |x| special::bessel(x, 1, true))
-    })
-    .lower(|l| graphs::bessel(l, 1, true)),
-    function(const { &[signature("lgamma", const { &[one("x")] })] }, |_, cx| {
-        special::mapped(cx, special::ln_gamma)
-    })
-    .lower(graphs::ln_gamma),
-    paddle(Exact, const { &[signature("nextafter", const { &[one("x"), one("y")] })] })
+    matrices(signed!("inverse", matrix("x")), matmul::infer::square, elimination::inverse)
+        .lower(eliminated::inverse)
+        .becomes(eliminated::WRITTEN, "rounding", |l| eliminated::rounded(l, eliminated::inverse)),
+    function(signed!("i0", one("x")), |_, cx| special::mapped(cx, |x| special::bessel(x, 0, false)))
+        .lower(|l| graphs::bessel(l, 0, false)),
+    function(signed!("i0e", one("x")), |_, cx| special::mapped(cx, |x| special::bessel(x, 0, true)))
+        .lower(|l| graphs::bessel(l, 0, true)),
+    function(signed!("i1", one("x")), |_, cx| special::mapped(cx, |x| special::bessel(x, 1, false)))
+        .lower(|l| graphs::bessel(l, 1, false)),
+    function(signed!("i1e", one("x")), |_, cx| special::mapped(cx, |x| special::bessel(x, 1, true)))
+        .lower(|l| graphs::bessel(l, 1, true)),
+    function(signed!("lgamma", one("x")), |_, cx| special::mapped(cx, special::ln_gamma))
+        .lower(graphs::ln_gamma),
+    paddle(Exact, signed!("nextafter", one("x"), one("y")))
         .infer(elementwise::infer::together)
         .computes(special::next_after)
         .works(Work::EachOutput(Each::arithmetic(1))),
-    function(const { &[signature("polygamma", const { &[one("x")] })] }, special::polygamma)
-        .lower(graphs::polygamma),
+    function(signed!("polygamma", one("x")), special::polygamma).lower(graphs::polygamma),
     paddle(Formula, sequences::LINSPACE)
         .sequence(Sequence::LinSpace)
         .works(Work::EachOutput(Each::arithmetic(2)))
@@ -531,12 +484,9 @@ pub(super) const PADDLE: &[Row] = rows![
         .becomes("a constant; of computed ends: Range, Mul, Add, Where, Pow", "rounding", |l| {
             spaces::space(l, Some(3))
         }),
-    paddle(
-        Moved,
-        const { &[signature("while", const { &[maybe("most"), one("cond"), carried("inputs")] })] },
-    )
-    .works(Work::Graphs)
-    .infer(control_flow::infer::repeat)
-    .build(control_flow::loops::Loop::build)
-    .converts("Loop", "", convert::repeat),
+    paddle(Moved, signed!("while", maybe("most"), one("cond"), carried("inputs")))
+        .works(Work::Graphs)
+        .infer(control_flow::infer::repeat)
+        .build(control_flow::loops::Loop::build)
+        .converts("Loop", "", convert::repeat),
 ];

@@ -7,9 +7,9 @@ use crate::words;
 
 pub(super) const PREVIEW: &[Row] = rows![
     row("FlexAttention", Formula).infer(preview::flex_attention),
-    training("Adagrad", Formula).infer(preview::adagrad),
-    training("Adam", Formula).infer(preview::adam),
+    training("Adagrad", Formula).infer(|cx| preview::updated(cx, 3, &[0, 2])),
+    training("Adam", Formula).infer(|cx| preview::updated(cx, 4, &[0, 2, 3])),
     // The operator names values of the graph around it.
     training("Gradient", Open).infer(preview::gradient).stateful(),
-    training("Momentum", Formula).words(&[words::MOMENTUM]).infer(preview::momentum),
+    training("Momentum", Formula).words(&[words::MOMENTUM]).infer(|cx| preview::updated(cx, 3, &[0, 2])),
 ];

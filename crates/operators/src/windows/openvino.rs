@@ -83,7 +83,9 @@ fn weights(
     }
 }
 
-fn convolution(cx: &mut InferContext<'_, '_>, input: usize, groups: usize) -> InferResult {
+/// Shape of OpenVINO's convolutions, whose weights are an input and have axes for groups: batch,
+/// filters of all groups and numbers of windows.
+pub fn convolution(cx: &mut InferContext<'_, '_>, input: usize, groups: usize) -> InferResult {
     let (group, [out, inner], kernel) = weights(cx, input, groups)?;
     let dims = cx.dims_or_unknown(0, kernel.len() + 2)?;
     let (batch, channels, spatial) = parts_of_image(&dims, cx.input_label(0))?;
@@ -101,7 +103,9 @@ fn convolution(cx: &mut InferContext<'_, '_>, input: usize, groups: usize) -> In
     Ok(vec![Fact::shaped(all)])
 }
 
-fn transposed(cx: &mut InferContext<'_, '_>, groups: usize) -> InferResult {
+/// Shape of OpenVINO's transposed convolutions, whose weights have axes for groups: batch, filters
+/// of all groups and sizes.
+pub fn transposed(cx: &mut InferContext<'_, '_>, groups: usize) -> InferResult {
     let (group, [inner, out], kernel) = weights(cx, 1, groups)?;
     let dims = cx.dims_or_unknown(0, kernel.len() + 2)?;
     let (batch, channels, spatial) = parts_of_image(&dims, cx.input_label(0))?;
@@ -205,30 +209,4 @@ pub fn adaptive_pool(cx: &mut InferContext<'_, '_>) -> InferResult {
     let all = [vec![batch, channels], sizes].concat();
     let indices = cx.attributes.index_dtype("index_element_type")?.unwrap_or(DType::I64);
     Ok(vec![Fact::shaped(all.clone()), Fact::typed(indices, all)])
-}
-
-/// Shape of OpenVINO's `Convolution`: batch, filters and numbers of windows.
-pub fn convolution_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
-    convolution(cx, 1, 0)
-}
-
-/// `DeformableConvolution`: the offsets come before the weights.
-pub fn deformable(cx: &mut InferContext<'_, '_>) -> InferResult {
-    convolution(cx, 2, 0)
-}
-
-/// Shape of OpenVINO's `GroupConvolution`: batch, filters of all groups and numbers of windows.
-pub fn group_convolution(cx: &mut InferContext<'_, '_>) -> InferResult {
-    convolution(cx, 1, 1)
-}
-
-/// Shape of OpenVINO's `ConvolutionBackpropData`: batch, filters and sizes of the transposed
-/// windows.
-pub fn convolution_backprop_data(cx: &mut InferContext<'_, '_>) -> InferResult {
-    transposed(cx, 0)
-}
-
-/// Shape of OpenVINO's `GroupConvolutionBackpropData`: batch, filters of all groups and sizes.
-pub fn group_convolution_backprop_data(cx: &mut InferContext<'_, '_>) -> InferResult {
-    transposed(cx, 1)
 }

@@ -5,91 +5,34 @@ use std::fmt::Write as _;
 use super::{FieldKind, FormulaWriter, SourceCheck, StructField};
 use crate::contract::{Contract, ContractElement, Language};
 
-/// Functions by name, in the order in which they are written.
-const FUNCTIONS: [(&str, &str); 14] = [
-    (
-        "add",
-        "def _add(a: int | None, b: int | None) -> int | None:
-    return None if a is None or b is None else _fitting(a + b)
-",
-    ),
-    (
-        "multiply",
-        "def _multiply(a: int | None, b: int | None) -> int | None:
-    return None if a is None or b is None else _fitting(a * b)
-",
-    ),
-    (
-        "floor_divide",
-        "def _floor_divide(a: int | None, b: int | None) -> int | None:
-    return None if a is None or b is None or b == 0 else _fitting(a // b)
-",
-    ),
-    (
-        "min",
-        "def _min(a: int | None, b: int | None) -> int | None:
-    return None if a is None or b is None else min(a, b)
-",
-    ),
-    (
-        "max",
-        "def _max(a: int | None, b: int | None) -> int | None:
-    return None if a is None or b is None else max(a, b)
-",
-    ),
-    (
-        "broadcast",
-        "def _broadcast(a: int | None, b: int | None) -> int | None:
-    return b if a == 1 else a
-",
-    ),
-    (
-        "equal",
-        "def _equal(a: int | None, b: int | None) -> bool | None:
-    return None if a is None or b is None else a == b
-",
-    ),
-    (
-        "at_most",
-        "def _at_most(a: int | None, b: int | None) -> bool | None:
-    return None if a is None or b is None else a <= b
-",
-    ),
-    (
-        "at_least",
-        "def _at_least(a: int | None, b: int | None) -> bool | None:
-    return None if a is None or b is None else a >= b
-",
-    ),
-    (
-        "unequal",
-        "def _unequal(a: int | None, b: int | None) -> bool | None:
-    return None if a is None or b is None else a != b
-",
-    ),
-    (
-        "broadcasts",
-        "def _broadcasts(a: int | None, b: int | None) -> bool | None:
-    return None if a is None or b is None else a == b or a == 1 or b == 1
-",
-    ),
+/// The parameters of functions of two numbers.
+const NUMBERS: &str = "a: int | None, b: int | None";
+
+/// Functions in the order in which they are written: name, parameters, type and result.
+const FUNCTIONS: [(&str, &str, &str, &str); 14] = [
+    ("add", NUMBERS, "int", "None if a is None or b is None else _fitting(a + b)"),
+    ("multiply", NUMBERS, "int", "None if a is None or b is None else _fitting(a * b)"),
+    ("floor_divide", NUMBERS, "int", "None if a is None or b is None or b == 0 else _fitting(a // b)"),
+    ("min", NUMBERS, "int", "None if a is None or b is None else min(a, b)"),
+    ("max", NUMBERS, "int", "None if a is None or b is None else max(a, b)"),
+    ("broadcast", NUMBERS, "int", "b if a == 1 else a"),
+    ("equal", NUMBERS, "bool", "None if a is None or b is None else a == b"),
+    ("at_most", NUMBERS, "bool", "None if a is None or b is None else a <= b"),
+    ("at_least", NUMBERS, "bool", "None if a is None or b is None else a >= b"),
+    ("unequal", NUMBERS, "bool", "None if a is None or b is None else a != b"),
+    ("broadcasts", NUMBERS, "bool", "None if a is None or b is None else a == b or a == 1 or b == 1"),
     (
         "implies",
-        "def _implies(when: bool | None, holds: bool | None) -> bool | None:
-    return holds if when else None if when is None else True
-",
+        "when: bool | None, holds: bool | None",
+        "bool",
+        "holds if when else None if when is None else True",
     ),
-    (
-        "both",
-        "def _both(a: bool | None, b: bool | None) -> bool | None:
-    return None if a is None or b is None else a and b
-",
-    ),
+    ("both", "a: bool | None, b: bool | None", "bool", "None if a is None or b is None else a and b"),
     (
         "pick",
-        "def _pick(when: bool | None, a: int | None, b: int | None) -> int | None:
-    return None if when is None else a if when else b
-",
+        "when: bool | None, a: int | None, b: int | None",
+        "int",
+        "None if when is None else a if when else b",
     ),
 ];
 
@@ -230,9 +173,9 @@ pub(super) fn source(contract: &Contract, title: &str) -> String {
     if !checks.is_empty() {
         let _ = write!(text, "\n\n{REQUIRE}");
     }
-    for (name, function) in FUNCTIONS {
+    for (name, parameters, of, result) in FUNCTIONS {
         if formulas.used.contains(name) {
-            let _ = write!(text, "\n\n{function}");
+            let _ = writeln!(text, "\n\ndef _{name}({parameters}) -> {of} | None:\n    return {result}");
         }
     }
     text

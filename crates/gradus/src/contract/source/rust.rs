@@ -5,52 +5,38 @@ use std::fmt::Write as _;
 use super::{FieldKind, FormulaWriter, SourceCheck, StructField};
 use crate::contract::{Contract, ContractElement, Language};
 
-/// Functions by name, in the order in which they are written.
-const FUNCTIONS: [(&str, &str); 14] = [
-    ("add", "fn add(a: Option<i64>, b: Option<i64>) -> Option<i64> {\n    a?.checked_add(b?)\n}\n"),
-    ("multiply", "fn multiply(a: Option<i64>, b: Option<i64>) -> Option<i64> {\n    a?.checked_mul(b?)\n}\n"),
+/// The parameters of functions of two numbers.
+const NUMBERS: &str = "a: Option<i64>, b: Option<i64>";
+
+/// Functions in the order in which they are written: name, parameters, type and body.
+const FUNCTIONS: [(&str, &str, &str, &str); 14] = [
+    ("add", NUMBERS, "i64", "a?.checked_add(b?)"),
+    ("multiply", NUMBERS, "i64", "a?.checked_mul(b?)"),
     (
         "floor_divide",
-        "fn floor_divide(a: Option<i64>, b: Option<i64>) -> Option<i64> {
-    let (a, b) = (a?, b?);
+        NUMBERS,
+        "i64",
+        "let (a, b) = (a?, b?);
     let quotient = a.checked_div(b)?;
-    Some(if a % b != 0 && (a < 0) != (b < 0) { quotient - 1 } else { quotient })
-}
-",
+    Some(if a % b != 0 && (a < 0) != (b < 0) { quotient - 1 } else { quotient })",
     ),
-    ("min", "fn min(a: Option<i64>, b: Option<i64>) -> Option<i64> {\n    Some(a?.min(b?))\n}\n"),
-    ("max", "fn max(a: Option<i64>, b: Option<i64>) -> Option<i64> {\n    Some(a?.max(b?))\n}\n"),
-    (
-        "broadcast",
-        "fn broadcast(a: Option<i64>, b: Option<i64>) -> Option<i64> {\n    if a? == 1 { b } else { a }\n}\n",
-    ),
-    ("equal", "fn equal(a: Option<i64>, b: Option<i64>) -> Option<bool> {\n    Some(a? == b?)\n}\n"),
-    ("at_most", "fn at_most(a: Option<i64>, b: Option<i64>) -> Option<bool> {\n    Some(a? <= b?)\n}\n"),
-    ("at_least", "fn at_least(a: Option<i64>, b: Option<i64>) -> Option<bool> {\n    Some(a? >= b?)\n}\n"),
-    ("unequal", "fn unequal(a: Option<i64>, b: Option<i64>) -> Option<bool> {\n    Some(a? != b?)\n}\n"),
+    ("min", NUMBERS, "i64", "Some(a?.min(b?))"),
+    ("max", NUMBERS, "i64", "Some(a?.max(b?))"),
+    ("broadcast", NUMBERS, "i64", "if a? == 1 { b } else { a }"),
+    ("equal", NUMBERS, "bool", "Some(a? == b?)"),
+    ("at_most", NUMBERS, "bool", "Some(a? <= b?)"),
+    ("at_least", NUMBERS, "bool", "Some(a? >= b?)"),
+    ("unequal", NUMBERS, "bool", "Some(a? != b?)"),
     (
         "broadcasts",
-        "fn broadcasts(a: Option<i64>, b: Option<i64>) -> Option<bool> {
-    let (a, b) = (a?, b?);
-    Some(a == b || a == 1 || b == 1)
-}
-",
+        NUMBERS,
+        "bool",
+        "let (a, b) = (a?, b?);
+    Some(a == b || a == 1 || b == 1)",
     ),
-    (
-        "implies",
-        "fn implies(when: Option<bool>, holds: Option<bool>) -> Option<bool> {
-    if when? { holds } else { Some(true) }
-}
-",
-    ),
-    ("both", "fn both(a: Option<bool>, b: Option<bool>) -> Option<bool> {\n    Some(a? && b?)\n}\n"),
-    (
-        "pick",
-        "fn pick(when: Option<bool>, a: Option<i64>, b: Option<i64>) -> Option<i64> {
-    if when? { a } else { b }
-}
-",
-    ),
+    ("implies", "when: Option<bool>, holds: Option<bool>", "bool", "if when? { holds } else { Some(true) }"),
+    ("both", "a: Option<bool>, b: Option<bool>", "bool", "Some(a? && b?)"),
+    ("pick", "when: Option<bool>, a: Option<i64>, b: Option<i64>", "i64", "if when? { a } else { b }"),
 ];
 
 const REFUSED: &str = r#"/// Sizes that the model does not take.
@@ -172,10 +158,9 @@ pub(super) fn source(contract: &Contract, title: &str) -> String {
             "\nfn exact(value: Option<i64>) -> Result<i64, Refused> {\n    value.ok_or(TOO_LARGE)\n}\n",
         );
     }
-    for (name, function) in FUNCTIONS {
+    for (name, parameters, of, body) in FUNCTIONS {
         if formulas.used.contains(name) {
-            text.push('\n');
-            text.push_str(function);
+            let _ = writeln!(text, "\nfn {name}({parameters}) -> Option<{of}> {{\n    {body}\n}}");
         }
     }
     text

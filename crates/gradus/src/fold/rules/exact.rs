@@ -7,9 +7,8 @@ use gradus_core::{DType, Number, Shape, Tensor};
 use super::super::dialect::{Role, bounds};
 use super::super::negative_zero::is_never_negative_zero;
 use super::super::write::list;
-use super::Level::{Exact, Shapes};
 use super::node_view::NodeView;
-use super::{Change, Replacement, Rule, Source, local, looked};
+use super::{Change, Replacement, Source, looked};
 use crate::dim::Symbols;
 use crate::fact::range_of;
 use crate::normalize::Older;
@@ -17,105 +16,39 @@ use crate::operators::{self, Rounding};
 
 type View<'a, 'm> = NodeView<'a, 'm>;
 
-pub(super) const RULES: &[Rule] = &[
-    local("identity", Shapes, "Identity(x) -> x", |of| of.role == Role::Copy, identity),
-    local("same-cast", Shapes, "Cast(x) to the type of x -> x", |of| of.role == Role::Cast, same_cast),
-    local(
-        "lossless-casts",
-        Exact,
-        "Cast(Cast(x)), the first of which loses nothing -> Cast(x), or x",
-        |of| of.role == Role::Cast,
-        casts,
-    ),
-    local(
-        "whole-slice",
-        Shapes,
-        "Slice, Expand, Tile, Split that leave the shape -> x",
-        |of| matches!(of.role, Role::Expand | Role::Slice | Role::Split | Role::Tile) || of.is("Slice"),
-        whole,
-    ),
-    local("single-join", Exact, "Concat, Sum, Mean, Max, Min of one input -> x", looked::joins, single),
-    local("zero-pad", Exact, "Pad by zero -> x", |of| of.role == Role::Pad, pad),
-    local(
-        "same-transpose",
-        Exact,
-        "Transpose that keeps the order of axes -> x",
-        looked::transposes,
-        transpose,
-    ),
-    local(
-        "transposes",
-        Exact,
-        "Transpose(Transpose(x)) -> Transpose(x), or x",
-        looked::transposes,
-        transposes,
-    ),
-    local(
-        "transposes-around",
-        Exact,
-        "Transpose(f(Transpose(x))) that keep the order together, f one of Abs, Neg, Relu, Sqrt, … -> f(x)",
-        |of| of.is("Transpose"),
-        transposes_around,
-    ),
-    local("dropout", Exact, "Dropout(x) in inference -> x", |of| of.is("Dropout"), dropout),
-    local(
-        "neutral-operand",
-        Exact,
-        "x * 1, x / 1, x - 0, x + -0, x ** 1, And true, Or false -> x",
-        |of| of.computes(&["Add", "And", "Div", "Mul", "Or", "Pow", "Sub", "Xor"]),
-        neutral,
-    ),
-    local(
-        "double-inverse",
-        Exact,
-        "Not(Not(x)), Neg(Neg(x)), x * -1 * -1 -> x",
-        |of| of.computes(&["Mul", "Neg", "Not"]),
-        inverse,
-    ),
-    local(
-        "repeated",
-        Exact,
-        "Relu(Relu(x)); Abs, Ceil, Floor, Round, Sign -> the first",
-        |of| operators::row(Standard::Onnx, "", of.function).is_some_and(|row| row.idempotent),
-        repeated,
-    ),
-    local("open-clip", Exact, "Clip of integers without bounds -> x", |of| of.is("Clip"), open_clip),
-    local(
-        "known-where",
-        Exact,
-        "Where of a condition that is all true or all false -> x",
-        |of| of.computes(&["Where"]),
-        choice,
-    ),
-    local(
-        "filled-operand",
-        Exact,
-        "Add, Sub, Mul of ConstantOfShape and a constant of one element, Neg -> ConstantOfShape (ONNX)",
-        |of| of.is_one(&["Add", "Mul", "Neg", "Sub"]),
-        filled,
-    ),
-    local(
-        "negated-where",
-        Exact,
-        "Where(Not(c), a, b) -> Where(c, b, a)",
-        |of| of.computes(&["Where"]),
-        negated_choice,
-    ),
-    local(
-        "empty-loop",
-        Exact,
-        "Loop of no iteration, without concatenated outputs -> its initial values",
-        |of| of.is("Loop"),
-        no_loop,
-    ),
-    local(
-        "default-inputs",
-        Exact,
-        "optional inputs that are the default: zero states, steps of 1 -> none",
-        |of| of.is_one(&["GRU", "LSTM", "RNN", "Slice"]),
-        defaults,
-    ),
-];
+rules! { RULES:
+    Shapes "identity" |of| of.role == Role::Copy => identity, "Identity(x) -> x";
+    Shapes "same-cast" |of| of.role == Role::Cast => same_cast, "Cast(x) to the type of x -> x";
+    Exact "lossless-casts" |of| of.role == Role::Cast => casts,
+        "Cast(Cast(x)), the first of which loses nothing -> Cast(x), or x";
+    Shapes "whole-slice"
+        |of| matches!(of.role, Role::Expand | Role::Slice | Role::Split | Role::Tile) || of.is("Slice")
+        => whole, "Slice, Expand, Tile, Split that leave the shape -> x";
+    Exact "single-join" looked::joins => single, "Concat, Sum, Mean, Max, Min of one input -> x";
+    Exact "zero-pad" |of| of.role == Role::Pad => pad, "Pad by zero -> x";
+    Exact "same-transpose" looked::transposes => transpose, "Transpose that keeps the order of axes -> x";
+    Exact "transposes" looked::transposes => transposes, "Transpose(Transpose(x)) -> Transpose(x), or x";
+    Exact "transposes-around" |of| of.is("Transpose") => transposes_around,
+        "Transpose(f(Transpose(x))) that keep the order together, f one of Abs, Neg, Relu, Sqrt, … -> f(x)";
+    Exact "dropout" |of| of.is("Dropout") => dropout, "Dropout(x) in inference -> x";
+    Exact "neutral-operand" |of| of.computes(&["Add", "And", "Div", "Mul", "Or", "Pow", "Sub", "Xor"])
+        => neutral, "x * 1, x / 1, x - 0, x + -0, x ** 1, And true, Or false -> x";
+    Exact "double-inverse" |of| of.computes(&["Mul", "Neg", "Not"]) => inverse,
+        "Not(Not(x)), Neg(Neg(x)), x * -1 * -1 -> x";
+    Exact "repeated" |of| operators::row(Standard::Onnx, "", of.function).is_some_and(|row| row.idempotent)
+        => repeated, "Relu(Relu(x)); Abs, Ceil, Floor, Round, Sign -> the first";
+    Exact "open-clip" |of| of.is("Clip") => open_clip, "Clip of integers without bounds -> x";
+    Exact "known-where" |of| of.computes(&["Where"]) => choice,
+        "Where of a condition that is all true or all false -> x";
+    Exact "filled-operand" |of| of.is_one(&["Add", "Mul", "Neg", "Sub"]) => filled,
+        "Add, Sub, Mul of ConstantOfShape and a constant of one element, Neg -> ConstantOfShape (ONNX)";
+    Exact "negated-where" |of| of.computes(&["Where"]) => negated_choice,
+        "Where(Not(c), a, b) -> Where(c, b, a)";
+    Exact "empty-loop" |of| of.is("Loop") => no_loop,
+        "Loop of no iteration, without concatenated outputs -> its initial values";
+    Exact "default-inputs" |of| of.is_one(&["GRU", "LSTM", "RNN", "Slice"]) => defaults,
+        "optional inputs that are the default: zero states, steps of 1 -> none";
+}
 
 fn identity(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
     view.becomes(0)

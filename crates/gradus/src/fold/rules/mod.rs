@@ -1,5 +1,14 @@
 //! The table of folding rules, and the rules that a call of folding applies.
 
+/// Makes the table of rules of a file, a row each: level, name, the nodes that the rule looks at,
+/// what it makes of one, and its pattern.
+macro_rules! rules {
+    ($table:ident: $($level:ident $name:literal $looks:expr => $apply:path, $pattern:literal;)*) => {
+        pub(super) const $table: &[super::Rule] =
+            &[$(super::local($name, super::Level::$level, $pattern, $looks, $apply)),*];
+    };
+}
+
 mod attention;
 mod convolutions;
 mod exact;

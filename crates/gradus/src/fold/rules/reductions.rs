@@ -6,47 +6,26 @@ use gradus_core::sort::SharedSort;
 use gradus_core::{DType, Tensor};
 
 use super::super::negative_zero::is_never_negative_zero;
-use super::Level::{Exact, Fuse};
 use super::exact::order;
 use super::node_view::NodeView;
-use super::{Change, Replacement, Rule, Source, local, looked};
+use super::{Change, Replacement, Source, looked};
 use crate::dim::{Dim, Symbols};
 use crate::fact::Dims;
 use crate::operators::{self, Reduces, Row};
 
-pub(super) const RULES: &[Rule] = &[
-    local(
-        "single-reduction",
-        Exact,
-        "ReduceMax, ReduceMin, ReduceProd, sums of what is never -0, of axes of size 1 -> x, Squeeze",
-        looked::reduces,
-        single,
-    ),
-    local(
-        "kept-axes",
-        Exact,
-        "Squeeze, Unsqueeze, Reshape of what ReduceMax, ReduceSum, … reduces, by the reduced axes -> keepdims",
-        looked::is_view,
-        kept,
-    ),
-];
+rules! { RULES:
+    Exact "single-reduction" looked::reduces => single,
+        "ReduceMax, ReduceMin, ReduceProd, sums of what is never -0, of axes of size 1 -> x, Squeeze";
+    Exact "kept-axes" looked::is_view => kept,
+        "Squeeze, Unsqueeze, Reshape of what ReduceMax, ReduceSum, … reduces, by the reduced axes -> keepdims";
+}
 
-pub(super) const FUSED: &[Rule] = &[
-    local(
-        "transpose-into-reduction",
-        Fuse,
-        "ReduceMax, ReduceSum, … of a Transpose that leaves the order of the other axes, without keepdims -> of x",
-        looked::reduces,
-        transposed,
-    ),
-    local(
-        "reductions",
-        Fuse,
-        "ReduceMax, ReduceMin, ReduceProd, ReduceSum, ReduceMean of its like -> one; of axes of size 1 -> x, Squeeze: -0 stays",
-        looked::reduces,
-        reductions,
-    ),
-];
+rules! { FUSED:
+    Fuse "transpose-into-reduction" looked::reduces => transposed,
+        "ReduceMax, ReduceSum, … of a Transpose that leaves the order of the other axes, without keepdims -> of x";
+    Fuse "reductions" looked::reduces => reductions,
+        "ReduceMax, ReduceMin, ReduceProd, ReduceSum, ReduceMean of its like -> one; of axes of size 1 -> x, Squeeze: -0 stays";
+}
 
 /// The row of a node's operator, if it reduces axes.
 fn reducing(view: &NodeView<'_, '_>) -> Option<&'static Row> {

@@ -4,27 +4,16 @@ use gradus_core::Tensor;
 use gradus_core::convert::i64_of;
 use gradus_core::graph::Content;
 
-use super::Level::Exact;
 use super::node_view::NodeView;
-use super::{Change, Replacement, Rule, Source, local};
+use super::{Change, Replacement, Source};
 use crate::dim::Symbols;
 
-pub(super) const RULES: &[Rule] = &[
-    local(
-        "known-element",
-        Exact,
-        "SequenceAt of SequenceConstruct, SplitToSequence by constants; OptionalGetElement of Optional -> the element, Slice, Gather",
-        |of| of.is_one(&["OptionalGetElement", "SequenceAt"]),
-        element,
-    ),
-    local(
-        "known-sequence",
-        Exact,
-        "ConcatFromSequence(SequenceConstruct(a, b)) without a new axis -> Concat(a, b)",
-        |of| of.is("ConcatFromSequence"),
-        joined,
-    ),
-];
+rules! { RULES:
+    Exact "known-element" |of| of.is_one(&["OptionalGetElement", "SequenceAt"]) => element,
+        "SequenceAt of SequenceConstruct, SplitToSequence by constants; OptionalGetElement of Optional -> the element, Slice, Gather";
+    Exact "known-sequence" |of| of.is("ConcatFromSequence") => joined,
+        "ConcatFromSequence(SequenceConstruct(a, b)) without a new axis -> Concat(a, b)";
+}
 
 /// A list of integers that an input is, and true if it is a scalar.
 fn list(view: &NodeView<'_, '_>, input: usize) -> Option<(Vec<i64>, bool)> {

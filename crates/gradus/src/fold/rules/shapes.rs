@@ -6,71 +6,29 @@ use gradus_core::graph::{Content, Standard};
 use super::super::dialect::Role;
 use super::super::simplify_shapes::reshape_target;
 use super::super::write::list;
-use super::Level::Exact;
 use super::exact::{is_approximated, order};
 use super::node_view::NodeView;
-use super::{Change, Replacement, Rule, Source, local, looked};
+use super::{Change, Replacement, Source, looked};
 use crate::dim::{Dim, Symbols};
 use crate::fact::{Dims, known_shape};
 
-pub(super) const RULES: &[Rule] = &[
-    local(
-        "reshapes",
-        Exact,
-        "Reshape, Flatten, Squeeze, Unsqueeze, Transpose of axes of size 1 of one another, with one unknown size -> Reshape",
-        |of| looked::is_view(of) || looked::transposes(of),
-        reshapes,
-    ),
-    local(
-        "unit-axes",
-        Exact,
-        "Reshape, Squeeze, Unsqueeze of one another that add or remove axes of size 1 -> Unsqueeze, Squeeze",
-        looked::is_view,
-        unit_axes,
-    ),
-    local(
-        "undone-axes",
-        Exact,
-        "Squeeze, Unsqueeze of one another, of the same axes -> x",
-        |of| of.is_one(&["Squeeze", "Unsqueeze"]),
-        undone_axes,
-    ),
-    local(
-        "views-of-functions",
-        Exact,
-        "Reshape, Squeeze, Unsqueeze of Cos, Exp, Log, Sin, … of a constant -> the function of the constant in that shape (ONNX)",
-        looked::is_view,
-        views_of_functions,
-    ),
-    local(
-        "slices",
-        Exact,
-        "Slice(Slice(x)) by constants; of one axis, in steps of 1 -> Slice(x)",
-        |of| of.is("Slice"),
-        slices,
-    ),
-    local(
-        "joins",
-        Exact,
-        "Concat(Concat(a, b), c) along one axis -> Concat(a, b, c)",
-        |of| of.is("Concat"),
-        joins,
-    ),
-    local(
-        "empty-joins",
-        Exact,
-        "inputs of Concat without elements along its axis -> none",
-        |of| of.is("Concat"),
-        empty_joins,
-    ),
-    local(
-        "split-join",
-        Exact,
-        "Concat of all outputs of Split in order -> its input",
-        |of| of.is("Concat"),
-        split_join,
-    ),
-];
+rules! { RULES:
+    Exact "reshapes" |of| looked::is_view(of) || looked::transposes(of) => reshapes,
+        "Reshape, Flatten, Squeeze, Unsqueeze, Transpose of axes of size 1 of one another, with one unknown size -> Reshape";
+    Exact "unit-axes" looked::is_view => unit_axes,
+        "Reshape, Squeeze, Unsqueeze of one another that add or remove axes of size 1 -> Unsqueeze, Squeeze";
+    Exact "undone-axes" |of| of.is_one(&["Squeeze", "Unsqueeze"]) => undone_axes,
+        "Squeeze, Unsqueeze of one another, of the same axes -> x";
+    Exact "views-of-functions" looked::is_view => views_of_functions,
+        "Reshape, Squeeze, Unsqueeze of Cos, Exp, Log, Sin, … of a constant -> the function of the constant in that shape (ONNX)";
+    Exact "slices" |of| of.is("Slice") => slices,
+        "Slice(Slice(x)) by constants; of one axis, in steps of 1 -> Slice(x)";
+    Exact "joins" |of| of.is("Concat") => joins, "Concat(Concat(a, b), c) along one axis -> Concat(a, b, c)";
+    Exact "empty-joins" |of| of.is("Concat") => empty_joins,
+        "inputs of Concat without elements along its axis -> none";
+    Exact "split-join" |of| of.is("Concat") => split_join,
+        "Concat of all outputs of Split in order -> its input";
+}
 
 /// Constant starts, ends, axes and steps of a Slice.
 pub(in crate::fold) fn bounds(view: &NodeView<'_, '_>) -> Option<[Vec<i64>; 4]> {

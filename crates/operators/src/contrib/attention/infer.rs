@@ -3,15 +3,16 @@
 //! Sources: the contributed operators of ONNX Runtime 1.31 as its documentation and its results
 //! show them.
 
-use gradus_core::DType;
-
 use crate::contrib::attention::group_query_lowered;
 use crate::dim::{Bounds, Dim};
 use crate::errors;
 use crate::fact::Fact;
 use crate::infer::{InferContext, InferError, InferResult};
 
-fn attention(cx: &mut InferContext<'_, '_>, past: usize, dtype: Option<DType>) -> InferResult {
+/// Shapes of ONNX Runtime's `Attention` and `QAttention`: the output, and the present keys and
+/// values. They have the type of the input `typed`; `past` is the input of past keys and values.
+pub fn attention(cx: &mut InferContext<'_, '_>, past: usize, typed: usize) -> InferResult {
+    let dtype = cx.dtype(typed);
     let (dims, weights) = (cx.dims_of_rank(0, 3)?, cx.dims_of_rank(1, 2)?);
     cx.equal(dims[2], weights[0], errors::INNER_SIZE)?;
     let third = cx.floor_divide(weights[1], Dim::Known(3));
@@ -150,18 +151,6 @@ pub fn rotary(cx: &mut InferContext<'_, '_>) -> InferResult {
         _ => return Err(errors::rank(cx.input_label(0), dims.len(), "3 or 4").into()),
     }
     Ok(vec![Fact::tensor(cx.dtype(0), dims)])
-}
-
-/// Shapes of ONNX Runtime's `Attention`: the output, and the present keys and values.
-pub fn attention_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
-    let dtype = cx.dtype(0);
-    attention(cx, 4, dtype)
-}
-
-/// Shapes of `QAttention`: the output, and the present keys and values.
-pub fn q_attention(cx: &mut InferContext<'_, '_>) -> InferResult {
-    let dtype = cx.dtype(3);
-    attention(cx, 8, dtype)
 }
 
 /// Shape of `RelativePositionBias`: 1, heads, length of the queries and of the keys.

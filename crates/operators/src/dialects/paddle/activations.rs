@@ -64,11 +64,6 @@ pub fn mish(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![(x * f("Tanh", soft)).put(l)?])
 }
 
-/// `logsigmoid`: `-softplus(-x)`.
-pub fn log_sigmoid(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    chain(l, &["Neg", "Softplus", "Neg"])
-}
-
 /// `tanh_shrink`: `x - tanh(x)`.
 pub fn tanh_shrink(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let x = l.input(0)?;

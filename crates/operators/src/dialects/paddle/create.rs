@@ -149,7 +149,8 @@ pub fn arange(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.ranged(scalars, to, to)?])
 }
 
-fn shape(l: &mut Lowering<'_>, dtype: DType) -> Result<Vec<LoweredValue>> {
+/// `shape` and `shape64`: the dimensions as integers of a type.
+pub fn shape(l: &mut Lowering<'_>, dtype: DType) -> Result<Vec<LoweredValue>> {
     let x = l.input(0)?;
     let sizes = l.shape(x)?;
     Ok(vec![if dtype == DType::I64 { sizes } else { l.cast(sizes, dtype)? }])
@@ -163,21 +164,6 @@ pub fn cast(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     }
     let x = l.input(0)?;
     Ok(vec![l.cast(x, to)?])
-}
-
-/// `shape`: the dimensions as integers of 32 bits.
-pub fn shape_lower(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    shape(l, DType::I32)
-}
-
-/// `shape64`: the dimensions as integers of 64 bits.
-pub fn shape64(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    shape(l, DType::I64)
-}
-
-/// `numel`: the number of elements.
-pub fn numel(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    Ok(vec![f("Size", l.input(0)?).put(l)?])
 }
 
 /// `empty`: any elements will do, so zeros.

@@ -70,11 +70,6 @@ pub fn randperm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.cast(order[1], dtype)?])
 }
 
-/// `bernoulli`: 1 with the probability of each element, otherwise 0.
-pub fn bernoulli(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    Ok(vec![f("Bernoulli", l.input(0)?).put(l)?])
-}
-
 /// `-log(-log(u))`, whose sum with logarithms of shares is the largest with these probabilities.
 fn gumbel(l: &mut Lowering<'_>) -> Result<Term> {
     let (x, dtype) = (l.input(0)?, l.dtype_of(0)?);

@@ -49,9 +49,8 @@ pub fn encode(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (last, keys) = (l.list(&[-1])?, l.list(&keys)?);
     let same = of("Equal", of("Unsqueeze", l.input(0)?, last), keys).put(l)?;
     let same = l.cast(same, DType::I32)?;
-    // The last one of equal keys counts.
-    let attributes = [int("axis", -1), int("keepdims", 0), int("select_last_index", 1)];
-    let place = l.apply("ArgMax", &[same], &attributes)?;
+    // The first one of equal keys counts.
+    let place = l.apply("ArgMax", &[same], &[int("axis", -1), int("keepdims", 0)])?;
     let found = l.apply("ReduceMax", &[same, last], &[int("keepdims", 0)])?;
     let (values, default) = (l.constant(values)?, l.constant(default)?);
     Ok(vec![pick(cast(found, DType::Bool), of("Gather", values, place), default).put(l)?])

@@ -6,8 +6,6 @@
 //! them, so that inference, evaluation and conversion see the newest form alone; writing an older
 //! operator set reads the same rows the other way round.
 
-mod openvino;
-
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
@@ -78,7 +76,7 @@ pub enum Older {
 
 /// The versions from `since` up to, but not including, `before` that differ from the newest one.
 #[derive(Debug)]
-pub struct FormRow {
+struct FormRow {
     standard: Standard,
     operators: &'static [&'static str],
     since: i64,
@@ -86,147 +84,99 @@ pub struct FormRow {
     change: Change,
 }
 
-impl FormRow {
-    /// A row that holds for all versions: another standard's spelling.
-    pub fn always(standard: Standard, operators: &'static [&'static str], change: Change) -> FormRow {
-        FormRow { standard, operators, since: 0, before: i64::MAX, change }
-    }
+/// The end of rows that hold for all versions.
+const EVER: i64 = i64::MAX;
+
+/// The names of operators.
+macro_rules! named {
+    ([$($operator:ident)*]) => { &[$(stringify!($operator)),*] };
 }
 
-fn onnx(operators: &'static [&'static str], since: i64, before: i64, change: Change) -> FormRow {
-    FormRow { standard: Standard::Onnx, operators, since, before, change }
+/// Rows of a standard: operators, and what some of their versions write differently.
+macro_rules! forms {
+    ($standard:ident $($operators:tt $($since:literal..$before:tt $change:expr),*;)*) => {
+        vec![$($(FormRow {
+            standard: Standard::$standard,
+            operators: named!($operators),
+            since: $since,
+            before: $before,
+            change: $change,
+        },)*)*]
+    };
 }
 
-fn openvino(operators: &'static [&'static str], since: i64, before: i64, change: Change) -> FormRow {
-    FormRow { standard: Standard::OpenVino, operators, since, before, change }
-}
-
-#[rustfmt::skip]
 static TABLE: LazyLock<Vec<FormRow>> = LazyLock::new(|| {
-    let mut rows = vec![
-    onnx(&["ArgMax", "ArgMin"], 1, 12, Change::Lacks("select_last_index", Content::Int(0))),
-    onnx(&["Attention"], 23, 25, Change::Lacks("left_window_size", Content::Int(-1))),
-    onnx(&["Attention"], 23, 25, Change::Lacks("right_window_size", Content::Int(-1))),
-    onnx(&["AveragePool"], 1, 10, Change::Lacks("ceil_mode", Content::Int(0))),
-    onnx(&["AveragePool"], 1, 19, Change::Lacks("dilations", Content::Int(1))),
-    onnx(&["BatchNormalization"], 1, 7, Change::Meaning(Older::Training)),
-    onnx(&["BatchNormalization"], 1, 9, Change::Former("spatial", Content::Int(1))),
-    onnx(&["BatchNormalization"], 7, 14, Change::Meaning(Older::TrainingByOutputs)),
-    onnx(&["Cast", "CastLike"], 1, 19, Change::Lacks("saturate", Content::Int(1))),
-    onnx(&["Clip"], 1, 11, Change::Input(1, "min")),
-    onnx(&["Clip"], 1, 11, Change::Input(2, "max")),
-    onnx(&["Clip"], 6, 11, Change::Default("min", Content::Float(f32::MIN))),
-    onnx(&["Clip"], 6, 11, Change::Default("max", Content::Float(f32::MAX))),
-    onnx(&["Concat"], 1, 4, Change::Default("axis", Content::Int(1))),
-    onnx(&["DFT"], 17, 20, Change::Input(2, "axis")),
-    onnx(&["DFT"], 17, 20, Change::Default("axis", Content::Int(1))),
-    onnx(&["DepthToSpace"], 1, 11, Change::Lacks("mode", Content::Text("DCR".into()))),
-    onnx(&["Dropout"], 1, 7, Change::Meaning(Older::Training)),
-    onnx(&["Dropout"], 1, 12, Change::Input(1, "ratio")),
-    onnx(&["GatherND"], 11, 12, Change::Lacks("batch_dims", Content::Int(0))),
-    onnx(&["GridSample"], 16, 20, Change::Meaning(Older::ModesOfImages)),
-    onnx(&["GroupNormalization"], 18, 21, Change::Meaning(Older::ScaledByGroup)),
-    onnx(&["Mod"], 10, 28, Change::Accepts(Older::TruncatedFloats)),
-    onnx(&["Pad"], 1, 2, Change::Name("pads", "paddings")),
-    onnx(&["Pad"], 1, 11, Change::Input(1, "pads")),
-    onnx(&["Pad"], 1, 11, Change::Input(2, "value")),
-    onnx(&["PRelu"], 1, 7, Change::Meaning(Older::ByChannel)),
-    onnx(&["Range"], 11, 27, Change::Lacks("stash_type", Content::Int(1))),
-    onnx(
-        &[
-            "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean", "ReduceMin",
-            "ReduceProd", "ReduceSumSquare",
-        ],
-        1,
-        18,
-        Change::Input(1, "axes"),
-    ),
-    onnx(
-        &[
-            "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean", "ReduceMin",
-            "ReduceProd", "ReduceSumSquare",
-        ],
-        1,
-        18,
-        Change::Lacks("noop_with_empty_axes", Content::Int(0)),
-    ),
-    onnx(&["ReduceSum"], 1, 13, Change::Lacks("noop_with_empty_axes", Content::Int(0))),
-    onnx(&["ReduceSum", "Squeeze", "Unsqueeze"], 1, 13, Change::Input(1, "axes")),
-    onnx(&["Reshape"], 1, 5, Change::Input(1, "shape")),
-    onnx(&["Reshape"], 1, 14, Change::Lacks("allowzero", Content::Int(0))),
-    onnx(&["Resize"], 10, 11, Change::Index(2, Some(1))),
-    onnx(&["Resize"], 10, 11, Change::Index(1, None)),
-    onnx(&["Resize"], 10, 11, Change::Meaning(Older::Upsampled)),
-    onnx(&["Resize"], 10, 19, Change::LacksValue("coordinate_transformation_mode", "half_pixel_symmetric")),
-    onnx(
-        &["RoiAlign"],
-        10,
-        16,
-        Change::Default("coordinate_transformation_mode", Content::Text("output_half_pixel".into())),
-    ),
-    onnx(&["Scan"], 8, 9, Change::Meaning(Older::Batch)),
-    onnx(&["Scan"], 8, 9, Change::Name("scan_input_directions", "directions")),
-    onnx(&["Slice"], 1, 10, Change::Input(1, "starts")),
-    onnx(&["Slice"], 1, 10, Change::Input(2, "ends")),
-    onnx(&["Slice"], 1, 10, Change::Input(3, "axes")),
-    onnx(&["Hardmax", "LogSoftmax", "Softmax"], 1, 13, Change::Meaning(Older::Flattened)),
-    onnx(&["Hardmax", "LogSoftmax", "Softmax"], 1, 13, Change::Default("axis", Content::Int(1))),
-    onnx(&["Split"], 1, 13, Change::Input(1, "split")),
-    onnx(&["Split"], 1, 18, Change::Accepts(Older::EqualParts)),
-    onnx(&["Tile"], 1, 6, Change::Meaning(Older::OneAxis)),
-    onnx(&["TopK"], 1, 10, Change::Input(1, "k")),
-    onnx(&["TopK"], 1, 11, Change::Lacks("largest", Content::Int(1))),
-    onnx(&["TopK"], 1, 11, Change::Lacks("sorted", Content::Int(1))),
-    onnx(&["Upsample"], 1, 9, Change::Input(1, "scales")),
-    onnx(&["Cast", "CastLike"], 1, 24, Change::Lacks("round_mode", Content::Text("up".into()))),
-    onnx(&["BatchNormalization"], 7, 14, Change::Lacks("training_mode", Content::Int(0))),
-    onnx(&["DequantizeLinear", "QuantizeLinear"], 10, 21, Change::Lacks("block_size", Content::Int(0))),
-    onnx(&["GRU", "LSTM", "RNN"], 1, 14, Change::Lacks("layout", Content::Int(0))),
-    onnx(&["DequantizeLinear"], 10, 23, Change::Lacks("output_dtype", Content::Int(0))),
-    onnx(&["GroupNormalization"], 18, 21, Change::Lacks("stash_type", Content::Int(1))),
-    onnx(&["LpPool"], 1, 18, Change::Lacks("ceil_mode", Content::Int(0))),
-    onnx(&["LpPool"], 1, 18, Change::Lacks("dilations", Content::Int(1))),
-    onnx(&["MaxPool"], 1, 8, Change::Lacks("storage_order", Content::Int(0))),
-    onnx(&["MaxPool"], 1, 10, Change::Lacks("ceil_mode", Content::Int(0))),
-    onnx(&["MaxPool"], 1, 10, Change::Lacks("dilations", Content::Int(1))),
-    onnx(&["QuantizeLinear"], 10, 21, Change::Lacks("output_dtype", Content::Int(0))),
-    onnx(&["QuantizeLinear"], 10, 23, Change::Lacks("precision", Content::Int(0))),
-    onnx(&["QuantizeLinear"], 10, 19, Change::Lacks("saturate", Content::Int(1))),
-    onnx(
-        &["Resize"],
-        10,
-        11,
-        Change::Lacks("coordinate_transformation_mode", Content::Text("asymmetric".into())),
-    ),
-    onnx(&["Resize"], 10, 11, Change::Lacks("exclude_outside", Content::Int(0))),
-    onnx(&["Resize"], 10, 11, Change::Lacks("nearest_mode", Content::Text("floor".into()))),
-    onnx(&["Resize"], 10, 18, Change::Lacks("antialias", Content::Int(0))),
-    onnx(&["Resize"], 10, 18, Change::Lacks("keep_aspect_ratio_policy", Content::Text("stretch".into()))),
-    onnx(&["ScatterElements", "ScatterND"], 11, 16, Change::Lacks("reduction", Content::Text("none".into()))),
-    onnx(&["Shape"], 1, 15, Change::Lacks("start", Content::Int(0))),
-    onnx(&["SpaceToDepth"], 1, 28, Change::Lacks("mode", Content::Text("DCR".into()))),
-    // Without the attribute, shapes must be equal; newer versions broadcast as NumPy does.
-    onnx(
-        &["Add", "And", "Div", "Equal", "Greater", "Less", "Mul", "Or", "Pow", "Sub", "Xor"],
-        1,
-        7,
-        Change::Default("broadcast", Content::Int(0)),
-    ),
-    onnx(&["Max", "Mean", "Min", "Sum"], 1, 8, Change::Default("broadcast", Content::Int(0))),
-    onnx(
-        &[
-            "Concat", "ReduceL1", "ReduceL2", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum",
-            "Slice", "Split", "Squeeze", "Unsqueeze",
-        ],
-        1,
-        11,
-        Change::AxesFromFirst,
-    ),
-    openvino(&["Gather"], 1, 8, Change::Meaning(Older::CheckedIndices)),
-    openvino(&["GatherND"], 1, 8, Change::Meaning(Older::MergedBatch)),
-    openvino(&["Interpolate"], 4, 11, Change::Meaning(Older::SizesAndScales)),
-    ];
-    rows.extend(openvino::rows());
+    use Change::{Accepts, AxesFromFirst, Default, Former, Index, Input, Lacks, LacksValue, Meaning, Name};
+    use Content::{Float, Int};
+    let text = |text: &str| Content::Text(text.into());
+    let mut rows = forms! { Onnx
+        [ArgMax ArgMin] 1..12 Lacks("select_last_index", Int(0));
+        [Attention] 23..25 Lacks("left_window_size", Int(-1)), 23..25 Lacks("right_window_size", Int(-1));
+        [AveragePool] 1..10 Lacks("ceil_mode", Int(0)), 1..19 Lacks("dilations", Int(1));
+        [BatchNormalization] 1..7 Meaning(Older::Training), 1..9 Former("spatial", Int(1)),
+            7..14 Meaning(Older::TrainingByOutputs), 7..14 Lacks("training_mode", Int(0));
+        [Cast CastLike] 1..19 Lacks("saturate", Int(1)), 1..24 Lacks("round_mode", text("up"));
+        [Clip] 1..11 Input(1, "min"), 1..11 Input(2, "max"), 6..11 Default("min", Float(f32::MIN)),
+            6..11 Default("max", Float(f32::MAX));
+        [Concat] 1..4 Default("axis", Int(1));
+        [DFT] 17..20 Input(2, "axis"), 17..20 Default("axis", Int(1));
+        [DepthToSpace] 1..11 Lacks("mode", text("DCR"));
+        [Dropout] 1..7 Meaning(Older::Training), 1..12 Input(1, "ratio");
+        [GatherND] 11..12 Lacks("batch_dims", Int(0));
+        [GridSample] 16..20 Meaning(Older::ModesOfImages);
+        [GroupNormalization] 18..21 Meaning(Older::ScaledByGroup), 18..21 Lacks("stash_type", Int(1));
+        [Mod] 10..28 Accepts(Older::TruncatedFloats);
+        [Pad] 1..2 Name("pads", "paddings"), 1..11 Input(1, "pads"), 1..11 Input(2, "value");
+        [PRelu] 1..7 Meaning(Older::ByChannel);
+        [Range] 11..27 Lacks("stash_type", Int(1));
+        [ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd
+         ReduceSumSquare] 1..18 Input(1, "axes"), 1..18 Lacks("noop_with_empty_axes", Int(0));
+        [ReduceSum] 1..13 Lacks("noop_with_empty_axes", Int(0));
+        [ReduceSum Squeeze Unsqueeze] 1..13 Input(1, "axes");
+        [Reshape] 1..5 Input(1, "shape"), 1..14 Lacks("allowzero", Int(0));
+        [Resize] 10..11 Index(2, Some(1)), 10..11 Index(1, None), 10..11 Meaning(Older::Upsampled),
+            10..19 LacksValue("coordinate_transformation_mode", "half_pixel_symmetric"),
+            10..11 Lacks("coordinate_transformation_mode", text("asymmetric")),
+            10..11 Lacks("exclude_outside", Int(0)), 10..11 Lacks("nearest_mode", text("floor")),
+            10..18 Lacks("antialias", Int(0)), 10..18 Lacks("keep_aspect_ratio_policy", text("stretch"));
+        [RoiAlign] 10..16 Default("coordinate_transformation_mode", text("output_half_pixel"));
+        [Scan] 8..9 Meaning(Older::Batch), 8..9 Name("scan_input_directions", "directions");
+        [Slice] 1..10 Input(1, "starts"), 1..10 Input(2, "ends"), 1..10 Input(3, "axes");
+        [Hardmax LogSoftmax Softmax] 1..13 Meaning(Older::Flattened), 1..13 Default("axis", Int(1));
+        [Split] 1..13 Input(1, "split"), 1..18 Accepts(Older::EqualParts);
+        [Tile] 1..6 Meaning(Older::OneAxis);
+        [TopK] 1..10 Input(1, "k"), 1..11 Lacks("largest", Int(1)), 1..11 Lacks("sorted", Int(1));
+        [Upsample] 1..9 Input(1, "scales");
+        [DequantizeLinear QuantizeLinear] 10..21 Lacks("block_size", Int(0));
+        [GRU LSTM RNN] 1..14 Lacks("layout", Int(0));
+        [DequantizeLinear] 10..23 Lacks("output_dtype", Int(0));
+        [LpPool] 1..18 Lacks("ceil_mode", Int(0)), 1..18 Lacks("dilations", Int(1));
+        [MaxPool] 1..8 Lacks("storage_order", Int(0)), 1..10 Lacks("ceil_mode", Int(0)),
+            1..10 Lacks("dilations", Int(1));
+        [QuantizeLinear] 10..21 Lacks("output_dtype", Int(0)), 10..23 Lacks("precision", Int(0)),
+            10..19 Lacks("saturate", Int(1));
+        [ScatterElements ScatterND] 11..16 Lacks("reduction", text("none"));
+        [Shape] 1..15 Lacks("start", Int(0));
+        [SpaceToDepth] 1..28 Lacks("mode", text("DCR"));
+        // Without the attribute, shapes must be equal; newer versions broadcast as NumPy does.
+        [Add And Div Equal Greater Less Mul Or Pow Sub Xor] 1..7 Default("broadcast", Int(0));
+        [Max Mean Min Sum] 1..8 Default("broadcast", Int(0));
+        [Concat ReduceL1 ReduceL2 ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum Slice Split Squeeze
+         Unsqueeze] 1..11 AxesFromFirst;
+    };
+    // Spelling of OpenVINO, whatever the version: names of attributes, their defaults, and the
+    // order of inputs.
+    rows.extend(forms! { OpenVino
+        [Convert] 0..EVER Name("to", "destination_type");
+        [ReduceL1 ReduceL2 ReduceLogicalAnd ReduceLogicalOr ReduceMax ReduceMean ReduceMin ReduceProd
+         ReduceSum] 0..EVER Name("keepdims", "keep_dims"), 0..EVER Default("keepdims", Int(0)),
+            0..EVER Default("noop_with_empty_axes", Int(1));
+        [LogSoftmax SoftMax] 0..EVER Default("axis", Int(1));
+        [Slice] 0..EVER Index(3, Some(4)), 0..EVER Index(4, Some(3));
+        [Gather] 1..8 Meaning(Older::CheckedIndices);
+        [GatherND] 1..8 Meaning(Older::MergedBatch);
+        [Interpolate] 4..11 Meaning(Older::SizesAndScales);
+    });
     rows
 });
 

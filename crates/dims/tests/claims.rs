@@ -1,58 +1,39 @@
-use super::*;
-use crate::Solved;
+//! Claims about random expressions, decided and checked by enumeration.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
+
+mod trees;
+
+use std::collections::BTreeMap;
+
+use gradus_core::Limits;
+use gradus_dims::{Answer, Claim, Dim, Expression, Ranges, Solved, Symbols};
+
+use trees::Tree;
 
 const NAMES: [&str; 4] = ["a", "b", "c", "d"];
 const OPERATORS: [&str; 7] = ["+", "-", "*", "//", "%", "min", "max"];
 const SIGNS: [&str; 6] = ["==", "!=", "<=", ">=", "<", ">"];
 
-/// An expression, evaluated by the rules of the text alone.
-enum Tree {
-    Number(i128),
-    Name(usize),
-    Joined(&'static str, Box<[Tree; 2]>),
+/// A random tree of at most this depth.
+fn random_tree(random: &mut fastrand::Rng, depth: u32) -> Tree {
+    if depth == 0 || random.u8(..4) == 0 {
+        return if random.u8(..3) == 0 {
+            Tree::Number(random.u8(..9).into())
+        } else {
+            Tree::Name(random.usize(..NAMES.len()))
+        };
+    }
+    let operator = OPERATORS[random.usize(..OPERATORS.len())];
+    Tree::Binary(operator, Box::new([random_tree(random, depth - 1), random_tree(random, depth - 1)]))
 }
 
-impl Tree {
-    fn random(random: &mut fastrand::Rng, depth: u32) -> Tree {
-        if depth == 0 || random.u8(..4) == 0 {
-            return if random.u8(..3) == 0 {
-                Tree::Number(random.u8(..9).into())
-            } else {
-                Tree::Name(random.usize(..NAMES.len()))
-            };
-        }
-        let operator = OPERATORS[random.usize(..OPERATORS.len())];
-        Tree::Joined(operator, Box::new([Tree::random(random, depth - 1), Tree::random(random, depth - 1)]))
-    }
-
-    fn text(&self) -> String {
-        match self {
-            Tree::Number(value) => value.to_string(),
-            Tree::Name(at) => NAMES[*at].to_owned(),
-            Tree::Joined(of @ ("min" | "max"), of_both) => {
-                format!("{of}({}, {})", of_both[0].text(), of_both[1].text())
-            }
-            Tree::Joined(of, of_both) => format!("({}) {of} ({})", of_both[0].text(), of_both[1].text()),
-        }
-    }
-
-    fn value(&self, at: &[i64; 4]) -> Option<i128> {
-        let (of, [a, b]) = match self {
-            Tree::Number(value) => return Some(*value),
-            Tree::Name(name) => return Some(at[*name].into()),
-            Tree::Joined(of, both) => (*of, [both[0].value(at)?, both[1].value(at)?]),
-        };
-        let floor =
-            |a: i128, b: i128| (b != 0).then(|| a.div_euclid(b) - i128::from(b < 0 && a.rem_euclid(b) != 0));
-        match of {
-            "+" => a.checked_add(b),
-            "-" => a.checked_sub(b),
-            "*" => a.checked_mul(b),
-            "//" => floor(a, b),
-            "%" => Some(a - b * floor(a, b)?),
-            "min" => Some(a.min(b)),
-            _ => Some(a.max(b)),
-        }
+fn text(tree: &Tree) -> String {
+    match tree {
+        Tree::Number(value) => value.to_string(),
+        Tree::Name(at) => NAMES[*at].to_owned(),
+        Tree::Binary(of @ ("min" | "max"), both) => format!("{of}({}, {})", text(&both[0]), text(&both[1])),
+        Tree::Binary(of, both) => format!("({}) {of} ({})", text(&both[0]), text(&both[1])),
     }
 }
 
@@ -64,12 +45,12 @@ struct Random {
 impl Random {
     fn new(random: &mut fastrand::Rng) -> Random {
         let (depth, other) = (random.u32(1..4), random.u32(0..3));
-        let sides = [Tree::random(random, depth), Tree::random(random, other)];
+        let sides = [random_tree(random, depth), random_tree(random, other)];
         Random { sides, sign: SIGNS[random.usize(..SIGNS.len())] }
     }
 
     fn text(&self) -> String {
-        format!("{} {} {}", self.sides[0].text(), self.sign, self.sides[1].text())
+        format!("{} {} {}", text(&self.sides[0]), self.sign, text(&self.sides[1]))
     }
 
     fn claim(&self) -> Claim {
@@ -77,7 +58,7 @@ impl Random {
     }
 
     fn holds(&self, at: &[i64; 4]) -> Option<bool> {
-        let [a, b] = [self.sides[0].value(at)?, self.sides[1].value(at)?];
+        let [a, b] = [self.sides[0].value(at, u128::MAX)?, self.sides[1].value(at, u128::MAX)?];
         Some(match self.sign {
             "==" => a == b,
             "!=" => a != b,
@@ -309,16 +290,16 @@ fn expressions_are_within_their_bounds() {
     let (mut reached, mut ends) = (0, 0);
     let ranges: Ranges = NAMES.iter().map(|name| ((*name).to_owned(), (1, Some(6)))).collect();
     for _ in 0..60 {
-        let tree = Tree::random(&mut random, 2);
-        let expression = Expression::parse(&tree.text()).unwrap();
+        let tree = random_tree(&mut random, 2);
+        let expression = Expression::parse(&text(&tree)).unwrap();
         let bounds = expression.bounds(&[], &ranges, None);
         let points = (0..6i64.pow(4)).map(|n| [n % 6, n / 6 % 6, n / 36 % 6, n / 216].map(|at| at + 1));
-        let values: Vec<_> = points.filter_map(|at| tree.value(&at)).collect();
+        let values: Vec<_> = points.filter_map(|at| tree.value(&at, u128::MAX)).collect();
         let (Some(least), Some(most)) = (values.iter().min(), values.iter().max()) else { continue };
         for (end, value, is_lower) in [(bounds.lower(), *least, true), (bounds.upper(), *most, false)] {
             let outside = end
                 .is_some_and(|end| if is_lower { i128::from(end) > value } else { i128::from(end) < value });
-            assert!(!outside, "{}: {bounds:?}", tree.text());
+            assert!(!outside, "{}: {bounds:?}", text(&tree));
             ends += 1;
             reached += usize::from(end.map(i128::from) == Some(value));
         }
