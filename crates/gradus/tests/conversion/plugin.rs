@@ -86,6 +86,25 @@ fn nonzero_elements_are_those_after_a_conversion() {
     }
 }
 
+/// The plug-in ignores lengths of sequences where sizes are open.
+#[test]
+fn lengths_of_sequences_of_open_sizes_are_named() {
+    for (sizes, lengths, is_named) in [
+        ("3, 2, 2", "lengths", false),
+        ("s, 2, 2", "lengths", true),
+        ("3, b, 2", "lengths", true),
+        ("s, b, 2", "", false),
+    ] {
+        let text = format!(
+            "x: float32[{sizes}]; lengths: int32[2]; w = float32[1, 2, 2](1, 2, 3); b = float32[1, 4](1);
+             y = RNN(x, w, w, b, {lengths}, hidden_size=2); return y: float32[s, 1, b, 2]"
+        );
+        let notes = in_openvino(Sketch::of(&text)).report.notes;
+        let named = notes.iter().any(|note| note.why.contains("the lengths of sequences"));
+        assert_eq!(named, is_named, "{sizes}, {lengths}");
+    }
+}
+
 /// The plug-in moves strings, and computes nothing of them.
 #[test]
 fn strings_that_the_plug_in_refuses_are_named() {
