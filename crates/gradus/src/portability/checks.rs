@@ -488,16 +488,13 @@ pub(super) fn rounded_scales(node: &mut NodeFacts<'_>) -> Option<When> {
     };
     let mut found = None;
     for (&before, &after) in before.iter().zip(&*after) {
-        let when = match (before, after) {
-            (Dim::Known(before), Dim::Known(after)) => misses(node, before, after).then_some(When::Always),
-            _ => {
-                let is_factor = |node: &mut NodeFacts<'_>, factor| {
-                    [(before, after), (after, before)]
-                        .into_iter()
-                        .any(|(a, b)| node.symbols.multiply(a, Dim::Known(factor)) == Some(b))
-                };
-                (![1, 2, 4, 8].into_iter().any(|factor| is_factor(node, factor))).then_some(When::Data)
-            }
+        let when = if let (Dim::Known(before), Dim::Known(after)) = (before, after) {
+            misses(node, before, after).then_some(When::Always)
+        } else {
+            let mut multiply = |a, factor| node.symbols.multiply(a, Dim::Known(factor));
+            let mut is_factor =
+                |factor| multiply(before, factor) == Some(after) || multiply(after, factor) == Some(before);
+            (![1, 2, 4, 8].into_iter().any(&mut is_factor)).then_some(When::Data)
         };
         found = either(found, when);
     }
