@@ -377,7 +377,8 @@ for mode in ["asymmetric", "half_pixel", "align_corners"]:
     for nearest in ["floor", "ceil", "round_prefer_floor", "round_prefer_ceil"]:
         rule = "resize-of-halves" if (mode, nearest) == ("asymmetric", "round_prefer_ceil") else None
         attributes = {"mode": "nearest", "coordinate_transformation_mode": mode, "nearest_mode": nearest}
-        case(rule, "Resize", [line, None, None, a(i64, 1, 1, 1, 4)], attributes, opset=19, constants=(3,))
+        also = ["resize-with-rounded-scales"] if rule else []
+        case(rule, "Resize", [line, None, None, a(i64, 1, 1, 1, 4)], attributes, opset=19, constants=(3,), also=also)
 # The reference computes coordinates from the size times the scale, the others from the length of
 # the result.
 attributes = {"mode": "nearest", "coordinate_transformation_mode": "align_corners"}
@@ -388,8 +389,18 @@ attributes = {"mode": "nearest", "coordinate_transformation_mode": "tf_crop_and_
 region = a(f32, 0, 0, 0, 0.25, 1, 1, 1, 1)
 case("resize-crop-by-scales", "Resize", [line, region, a(f32, 1, 1, 1, 0.5)], attributes, opset=19, constants=(1, 2), also=["resize-crops"])
 case("resize-crops", "Resize", [line, region, a(f32, 1, 1, 1, 2)], attributes, opset=19, constants=(1, 2))
+# Sequences of several lengths.
+steps = np.linspace(-1, 1, 12, dtype=f32).reshape(3, 2, 2)
+for operator, gates in [("GRU", 3), ("LSTM", 4), ("RNN", 1)]:
+    weights = np.linspace(-2, 1, 4 * gates, dtype=f32).reshape(1, 2 * gates, 2)
+    inputs = [steps, weights, weights, np.ones((1, 4 * gates), f32), a(i32, 3, 1)]
+    case("recurrent-lengths", operator, inputs, {"hidden_size": 2}, constants=(1, 2, 3, 4))
+# A region of the sizes that the input has.
+region = a(f32, 0, 0, 0, 0.5, 1, 1, 1, 1)
+case("resize-crop-of-kept-sizes", "Resize", [line, region, None, a(i64, 1, 1, 1, line.shape[3])], attributes, opset=19, constants=(1, 3), also=["resize-crops"])
 attributes = {"mode": "nearest", "coordinate_transformation_mode": "half_pixel_symmetric"}
-case("resize-half-pixel-symmetric", "Resize", [line, None, None, a(i64, 1, 1, 1, 4)], attributes, opset=19, constants=(3,))
+also = ["resize-with-rounded-scales"]
+case("resize-half-pixel-symmetric", "Resize", [line, None, None, a(i64, 1, 1, 1, 4)], attributes, opset=19, constants=(3,), also=also)
 attributes = {"mode": "linear", "coordinate_transformation_mode": "tf_crop_and_resize"}
 inputs = [line, a(f32, 0, 0, 0, 0, 1, 1, 1, 1), None, a(i64, 1, 1, 1, 4)]
 case("resize-crops", "Resize", inputs, attributes, opset=19, constants=(1, 3))
@@ -413,6 +424,16 @@ for mode, nearest, scale in [("asymmetric", "floor", 0.6), ("half_pixel", "round
     attributes = {"mode": "nearest", "coordinate_transformation_mode": mode, "nearest_mode": nearest}
     case("resize-with-rounded-scales", "Resize", [line, None, a(f32, 1, 1, 1, scale)], attributes, opset=19, constants=(2,))
     case(None, "Resize", [line, None, a(f32, 1, 1, 1, 2.5)], attributes, opset=19, constants=(2,))
+# So are the integers of quotients by ratios of sizes.
+for mode, nearest, before, after in [("asymmetric", "floor", 14, 2), ("half_pixel", "floor", 7, 1), ("half_pixel", "ceil", 7, 19), ("half_pixel", "round_prefer_ceil", 14, 1)]:
+    attributes = {"mode": "nearest", "coordinate_transformation_mode": mode, "nearest_mode": nearest}
+    inputs = [np.arange(before, dtype=f32).reshape(1, 1, 1, before), None, None, a(i64, 1, 1, 1, after)]
+    case("resize-with-rounded-scales", "Resize", inputs, attributes, opset=19, constants=(3,))
+    case(None, "Resize", [*inputs[:3], a(i64, 1, 1, 1, 2 * before)], attributes, opset=19, constants=(3,))
+# One scale for all axes.
+for axis, rule in [(-1, "resize-of-axes-from-the-end"), (3, None)]:
+    attributes = {"mode": "nearest", "keep_aspect_ratio_policy": "not_smaller", "axes": [axis]}
+    case(rule, "Resize", [line, None, None, a(i64, 14)], attributes, opset=19, constants=(3,))
 # An axis keeps its size.
 for mode in ["nearest", "linear"]:
     for rows in [1, 2]:

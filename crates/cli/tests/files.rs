@@ -111,6 +111,17 @@ fn the_sources_own_files_are_not_replaced() {
         }
     }
     fails(&folder, &["report", "m.onnx", "-o", "link.html"], "has constants of the model that was read");
+    succeeds(&folder, &["fold", "m.onnx", "-o", "other.onnx"]);
+    for [first, second] in [["m.onnx", "other.onnx"], ["other.onnx", "m.onnx"]] {
+        for out in ["w.bin", "link.h"] {
+            let words = ["prove", first, second, "--certificate", out];
+            fails(&folder, &words, "has constants of the model that was read");
+        }
+        fails(&folder, &["prove", first, second, "--certificate", second], "is the model that was read");
+    }
+    for (out, why) in [("link.h", "has constants of the model"), ("m.onnx", "is the model that was read")] {
+        fails(&folder, &["lint", "m.onnx", "--write-baseline", out], why);
+    }
     fails(&folder, &["infer", "m.onnx", "--emit", "c", "-o", "m.onnx"], "is the model that was read");
     succeeds(&folder, &["convert", "m.onnx", "ir.xml"]);
     let ir = ["ir.xml", "ir.bin"].map(|name| fs::read(folder.path().join(name)).unwrap());
@@ -129,6 +140,10 @@ fn the_sources_own_files_are_not_replaced() {
     // The output would have the name of the copy.
     fs::create_dir(folder.path().join("out")).unwrap();
     fails(&folder, &["fold", "m.onnx", "-o", "out/w.bin", "--keep-names"], "two outputs have this name");
+    for out in ["out/x.onnx", "./out/x.onnx", "out/../out/x.onnx"] {
+        let words = ["edit", "m.onnx", "-o", out, "--external", "x.onnx"];
+        fails(&folder, &words, "two outputs have this name");
+    }
     succeeds(&folder, &["fold", "m.onnx", "-o", "m.onnx"]);
     succeeds(&folder, &["fold", "m.onnx", "-o", "out"]);
     assert_eq!(fs::read(folder.path().join("out/m.onnx.data")).unwrap(), before);

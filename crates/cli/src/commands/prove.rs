@@ -26,6 +26,10 @@ struct FileJson {
 pub(crate) fn prove(args: &args::ProveArgs) -> Result<(), Failure> {
     let models = [args.limits.open(&args.first)?, args.limits.open(&args.second)?];
     let [first, second] = given::set_both(models, &args.sizes.shapes.inputs)?;
+    if let Some(path) = &args.certificate {
+        first.check_other_output(path)?;
+        second.check_other_output(path)?;
+    }
     let mut options = ProveOptions::default();
     options.sizes = given::sizes(&args.sizes)?;
     (options.seed, options.time) = (args.seed, Duration::from_secs(args.seconds));

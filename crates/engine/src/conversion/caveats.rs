@@ -39,6 +39,9 @@ pub const NOTHING: &str = "OpenVINO refuses to find the largest of no elements";
 pub const WINDOW: &str = "OpenVINO refuses a window that is larger than the padded data";
 /// The caveat for tensors of open rank.
 pub const RANK: &str = "OpenVINO's CPU plugin does not compile a tensor whose rank is not known";
+/// The caveat for recurrent layers of sequences of several lengths.
+pub const LENGTHS: &str =
+    "OpenVINO's CPU plugin ignores the lengths of sequences if the batch or the steps are open";
 /// The caveat for a graph within a node that fails whenever it runs.
 pub const FAILING: &str = "OpenVINO infers the graphs within nodes before a run, and refuses one that fails";
 /// The caveat for scales between 1 and 2 of open sizes.

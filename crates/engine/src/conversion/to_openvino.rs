@@ -45,8 +45,8 @@ impl ConvertContext<'_, '_> {
 
     /// The second factor of a product of matrices of one type, `across` if it is transposed.
     /// OpenVINO's processor plug-in takes the scales of compressed weights for those of columns, and
-    /// multiplies by other numbers, or reads beyond them, where each row has its own: a factor of 1
-    /// keeps it from that.
+    /// multiplies by other numbers, or reads beyond them, where each row has its own, and refuses
+    /// blocks of columns: a factor of 1 keeps it from that.
     pub fn weights(&mut self, value: NewValue, dtype: DType, across: bool) -> Result<NewValue> {
         if !self.has_scaled_rows(value, usize::from(across)) {
             return Ok(value);
@@ -55,7 +55,8 @@ impl ConvertContext<'_, '_> {
         self.put("Multiply", &[value, one], &[numpy()])
     }
 
-    /// Returns true if a matrix is made of constants by scales along an axis.
+    /// Returns true if a matrix is made of constants by scales along an axis, or by those of blocks
+    /// along the other.
     fn has_scaled_rows(&self, mut value: NewValue, mut axis: usize) -> bool {
         while let Some((operator, inputs)) = self.target.maker(value) {
             let Some(&first) = inputs.first() else { return false };
@@ -63,7 +64,12 @@ impl ConvertContext<'_, '_> {
                 "Multiply" => {
                     let scales = |input: &NewValue| {
                         let dims = self.target.held(*input).map(|scales| scales.shape().dims());
-                        dims.is_some_and(|dims| dims.len() == 2 && dims[axis] > 1 && dims[1 - axis] == 1)
+                        dims.is_some_and(|dims| match dims.len() {
+                            2 => dims[axis] > 1 && dims[1 - axis] == 1,
+                            // The axis of the elements of a block has one scale.
+                            3 => dims[2 - axis] == 1 && dims.iter().any(|&dim| dim > 1),
+                            _ => false,
+                        })
                     };
                     return inputs.iter().any(scales);
                 }

@@ -109,7 +109,14 @@ impl Redeclared<'_> {
             let anew = dims.map(|dims| dims.iter().map(|&dim| self.said(dim)).collect());
             return (!same).then_some(Type::Tensor(*dtype, anew));
         };
-        let sizes = sizes.iter().zip(dims).map(|(old, &dim)| self.size(old, dim)).collect();
+        // A symbol of an input that only one number fits stays until an edit gives it that number.
+        let stays = |old: &DeclaredDim| {
+            let is_symbol = matches!(old, DeclaredDim::Symbol(_)) && !self.is_stale(old);
+            info.origin == Origin::Input && is_symbol
+        };
+        let sizes = sizes.iter().zip(dims);
+        let sizes = sizes.map(|(old, &dim)| if stays(old) { old.clone() } else { self.size(old, dim) });
+        let sizes = sizes.collect();
         Some(Type::Tensor(*dtype, Some(sizes)))
     }
 

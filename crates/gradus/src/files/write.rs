@@ -129,11 +129,13 @@ impl NewFiles {
             let error = Error::mismatch(Kind::Io, "cannot write: the output", "a folder", "a file");
             return Err(error.in_file(path.display()));
         }
-        if !self.names.insert(name.clone()) {
+        let beside = folder_of(&name);
+        // One file may be spelled in several ways.
+        let folder = fs::canonicalize(beside).unwrap_or_else(|_| beside.to_owned());
+        if !self.names.insert(folder.join(name.file_name().unwrap_or_default())) {
             let error = Error::new(Kind::Io, "cannot write: two outputs have this name");
             return Err(error.in_file(path.display()));
         }
-        let beside = folder_of(&name);
         check_room(beside, bytes).map_err(|error| error.in_file(path.display()))?;
         let known = self.folders.iter().position(|folder| folder.beside == beside);
         if known.is_none() {

@@ -202,7 +202,7 @@ pub(super) fn rounded_size(node: &mut NodeFacts<'_>) -> Option<When> {
             let exact = (nearest_f64(size) * f64::from(scale)).floor();
             (f64::from((nearest_f32(size) * scale).floor()) != exact).then_some(When::Always)
         }
-        Dim::Symbolic(_) => is_rounded(scale).then_some(When::Data),
+        Dim::Symbolic(_) => is_rounded(nearest_f32(scale)).then_some(When::Data),
     })
 }
 
@@ -471,15 +471,88 @@ pub(super) fn by_scales(node: &NodeFacts<'_>) -> Option<When> {
 }
 
 /// Returns true if products and quotients of a scale of `Resize` are rounded at small sizes.
-fn is_rounded(scale: Number) -> bool {
-    (nearest_f32(scale) * 1024.0).fract() != 0.0
+fn is_rounded(scale: f32) -> bool {
+    (scale * 1024.0).fract() != 0.0
 }
 
-/// When quotients by a scale of `Resize` are rounded where exact ones are integers or halves.
-pub(super) fn rounded_scales(node: &NodeFacts<'_>) -> Option<When> {
-    by_scales(node)?;
-    let Some(scales) = node.constant(2) else { return Some(When::Data) };
-    scales.into_iter().any(is_rounded).then_some(When::Data)
+/// When quotients by a scale of `Resize` are rounded where exact ones are integers or halves. The
+/// scale of an axis whose size is given is the ratio of its sizes.
+pub(super) fn rounded_scales(node: &mut NodeFacts<'_>) -> Option<When> {
+    if by_scales(node).is_some() {
+        let Some(scales) = node.constant(2) else { return Some(When::Data) };
+        return scales.into_iter().any(|scale| is_rounded(nearest_f32(scale))).then_some(When::Data);
+    }
+    let dims = |fact: Option<&TensorFact>| fact?.dims.clone();
+    let (Some(before), Some(after)) = (dims(node.input(0)), dims(node.output())) else {
+        return Some(When::Data);
+    };
+    let mut found = None;
+    for (&before, &after) in before.iter().zip(&*after) {
+        let when = if let (Dim::Known(before), Dim::Known(after)) = (before, after) {
+            misses(node, before, after).then_some(When::Always)
+        } else {
+            let mut multiply = |a, factor| node.symbols.multiply(a, Dim::Known(factor));
+            let mut is_factor =
+                |factor| multiply(before, factor) == Some(after) || multiply(after, factor) == Some(before);
+            (![1, 2, 4, 8].into_iter().any(&mut is_factor)).then_some(When::Data)
+        };
+        found = either(found, when);
+    }
+    found
+}
+
+/// Returns true if quotients by the ratio of two sizes in float32 name other elements of an axis
+/// than exact ones.
+fn misses(node: &NodeFacts<'_>, before: i64, after: i64) -> bool {
+    const MAX_SIZE: i64 = 1 << 16;
+    let float = |size: i64| nearest_f32(Number::Int(size.into()));
+    let scale = float(after) / float(before);
+    let mode = node.attributes.text("coordinate_transformation_mode").ok().flatten();
+    // A margin is added, which is the rest of the product of size and scale.
+    if mode == Some("half_pixel_symmetric") || before.max(after) > MAX_SIZE {
+        return is_rounded(scale);
+    }
+    if before == 0 || after == 0 || (mode == Some("pytorch_half_pixel") && after == 1) {
+        return false;
+    }
+    let of_halves = mode != Some("asymmetric");
+    // Halves that are added before the number is rounded up or down.
+    let (shift, is_up) = match node.attributes.text("nearest_mode").ok().flatten() {
+        Some("floor") => (0, false),
+        Some("ceil") => (0, true),
+        Some("round_prefer_ceil") => (1, false),
+        _ => (-1, true),
+    };
+    (0..after).any(|at| {
+        let quotient = if of_halves { (float(at) + 0.5) / scale - 0.5 } else { float(at) / scale };
+        let rounded = quotient + 0.5 * float(shift);
+        let rounded = if is_up { rounded.ceil() } else { rounded.floor() };
+        let halves = if of_halves { (2 * at + 1) * before - after } else { 2 * at * before };
+        let exact = halves + shift * after;
+        let exact = if is_up { -(-exact).div_euclid(2 * after) } else { exact.div_euclid(2 * after) };
+        rounded.clamp(0.0, float(before - 1)) != float(exact.clamp(0, before - 1))
+    })
+}
+
+/// When an axis that `Resize` names from the end has another size, by one scale for all axes.
+pub(super) fn ratio_of_axes_from_the_end(node: &NodeFacts<'_>) -> Option<When> {
+    let stretches = node.attributes.text("keep_aspect_ratio_policy").ok()?.is_none_or(|it| it == "stretch");
+    let from_the_end = node.attributes.ints("axes").ok()??.iter().any(|&axis| axis < 0);
+    (!stretches && from_the_end && by_scales(node).is_none()).then(|| an_axis(node, |_, _| true)).flatten()
+}
+
+/// When `Resize` resizes a region to the sizes of the input.
+pub(super) fn region_of_kept_sizes(node: &NodeFacts<'_>) -> Option<When> {
+    let is = |bound: &[Number], wanted| bound.iter().all(|&bound| nearest_f32(bound) == wanted);
+    let region = node.constant(1);
+    if region.as_deref().is_some_and(|it| is(&it[..it.len() / 2], 0.0) && is(&it[it.len() / 2..], 1.0)) {
+        return None;
+    }
+    match an_axis(node, |_, _| true) {
+        None => Some(When::Always),
+        Some(When::Always) => None,
+        other => other,
+    }
 }
 
 /// When the sizes of an axis before and after a node meet a condition.

@@ -12,9 +12,9 @@ use super::checks::{
     integer_product, integer_reduction, is_dilated, is_dilated_to_same, is_ignored_transform, is_left,
     is_nearest, is_plain, is_power_of_two, is_same, is_text, is_valid_rounded_up, kept_size, leaves_too_few,
     left_out, more_channels, no_elements, no_windows, open_bound_outside_int32, pools_beyond, pools_padding,
-    quotient_beyond_int32, result_bounds, result_outside, returns_indices_of_open, rounded_scales,
-    rounded_size, rounded_up, rounds_twice, same_size, scores, several_axes, ties, uneven_parts,
-    wide_weights, zeros,
+    quotient_beyond_int32, ratio_of_axes_from_the_end, region_of_kept_sizes, result_bounds, result_outside,
+    returns_indices_of_open, rounded_scales, rounded_size, rounded_up, rounds_twice, same_size, scores,
+    several_axes, ties, uneven_parts, wide_weights, zeros,
 };
 use super::conditions::{FLOAT32, INT32, NodeFacts};
 use super::{When, range};
@@ -488,6 +488,18 @@ rules! {
         "the limit is on the other side of the start than the step's sign says"
         ["returns no elements", "returns as many elements as for the opposite step", "returns no elements"]
         range::of_wrong_sign;
+    "recurrent-lengths" [GRU LSTM RNN]
+        "a sequence is shorter than the longest"
+        ["keeps to the lengths", "ignores them if the batch or the steps are open", "ignores them"]
+        |node| {
+            node.input(4)?;
+            let steps = node.input(0)?.dims.as_ref().and_then(|dims| dims.first()?.known());
+            let are_steps = |lengths: Vec<Number>| {
+                lengths.iter().all(|&length| steps.is_some_and(|steps| length == Number::Int(steps.into())))
+            };
+            let is_full = !node.attributes.flag("layout", false).ok()? && node.constant(4).is_some_and(are_steps);
+            (!is_full).then_some(When::Data)
+        };
     "reduced-maximum-of-nan" [GlobalMaxPool ReduceMax ReduceMin]
         "an element is NaN" ["ignores NaN at some places", "ignores NaN at other places", "returns NaN"]
         |node| node.nan(0);
@@ -545,6 +557,14 @@ rules! {
                 .then(|| cut_lengths(node))
                 .flatten()
         };
+    "resize-crop-of-kept-sizes" [Resize]
+        "a region is resized to the sizes of the input"
+        ["copies the input", "fails", "resizes the region"]
+        |node| {
+            is_text(node, "coordinate_transformation_mode", "tf_crop_and_resize")
+                .then(|| region_of_kept_sizes(node))
+                .flatten()
+        };
     "resize-crops" [Resize]
         "coordinates are those of tf_crop_and_resize" ["runs", "fails", "runs"]
         |node| {
@@ -555,6 +575,10 @@ rules! {
         |node| {
             is_text(node, "coordinate_transformation_mode", "half_pixel_symmetric").then_some(When::Always)
         };
+    "resize-of-axes-from-the-end" [Resize]
+        "keep_aspect_ratio_policy gives a negative axis another size"
+        ["copies the input", "fails", "fails"]
+        |node| ratio_of_axes_from_the_end(node);
     "resize-of-halves" [Resize]
         "a coordinate is halfway between two elements" ["rounds up", "may round down", "rounds up"]
         |node| {
@@ -580,8 +604,8 @@ rules! {
         ["multiplies float32", "multiplies float32", "multiplies float64"]
         |node| rounded_size(node);
     "resize-with-rounded-scales" [Resize]
-        "mode is nearest, and a scale is no multiple of 1/1024 or coordinates are symmetric"
-        ["divides float32", "divides float32", "divides float64"]
+        "mode is nearest, and a scale is no multiple of 1/1024, or a quotient by the ratio of two sizes is rounded, or coordinates are symmetric"
+        ["divides float32", "divides float32 in another order", "divides float64"]
         |node| {
             if !divides_by_scales(node) || !is_nearest(node) {
                 return None;

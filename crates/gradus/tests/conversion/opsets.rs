@@ -12,6 +12,7 @@ use gradus::{DType, Dim, Model, Shape, Tensor, Value};
 
 use crate::common::converted::{compare, convert, floats, kept, openvino, run};
 use crate::common::one::One;
+use crate::common::sketch::Sketch;
 use crate::common::tensors::{counted, tensor};
 
 #[test]
@@ -83,6 +84,23 @@ fn older_operator_sets_have_others_that_compute_the_same() {
                 compare(&what, &want, &converted.model, &given, kept(&[&converted.report]));
             }
         }
+    }
+}
+
+/// Pads are an attribute before operator set 11, and of all axes before 18.
+#[test]
+fn known_pads_of_some_axes_become_known_pads_of_all() {
+    let model = Sketch::of("x: float32[n, 4]; pads = [1, 2]; axes = [1]; y = Pad(x, pads, , axes)")
+        .text("return y: float32[n, 7]")
+        .model_of(18);
+    let given = HashMap::from([("x".to_owned(), Value::from(floats(&[2, 4])))]);
+    let want = run(&model, &given);
+    for opset in [17, 10, 7] {
+        let mut options = ConvertOptions::default();
+        options.opset = Some(opset);
+        let converted = model.convert(Standard::Onnx, &options).unwrap();
+        assert_eq!(converted.model.graph().nodes().len(), 1, "{opset}");
+        compare(&format!("{opset}"), &want, &converted.model, &given, Exactness::Exact);
     }
 }
 

@@ -42,6 +42,69 @@ fn products_take_weights_with_scaled_rows() {
     }
 }
 
+/// The plug-in refuses weights whose blocks are of columns: these are multiplied by 1, others not.
+#[test]
+fn products_take_weights_with_blocks_of_columns() {
+    let codes: Vec<i8> = (0..24).map(|code| code - 12).collect();
+    let codes = Tensor::from_vec(Shape::new([4, 6]).unwrap(), codes).unwrap();
+    for (axis, product, is_guarded) in [
+        (1, "y = MatMul(x, w)", true),
+        (0, "y = MatMul(x, w)", false),
+        (0, "y = Gemm(x6, w, transB=1)", true),
+        (1, "y = Gemm(x6, w, transB=1)", false),
+        (0, "t = Transpose(w); y = MatMul(x6, t)", true),
+        (1, "t = Transpose(w); y = MatMul(x6, t)", false),
+    ] {
+        let dims = if axis == 0 { [2, 6] } else { [4, 3] };
+        let scales: Vec<f32> = (1..=dims[0] * dims[1]).map(|scale: u8| f32::from(scale) / 4.0).collect();
+        let scales = Tensor::from_vec(Shape::new(dims.map(usize::from)).unwrap(), scales).unwrap();
+        let sketch = Sketch::of("x: float32[n, 4]; x6: float32[n, 6]")
+            .constant("codes", codes.clone())
+            .constant("scales", scales)
+            .text(&format!("w = DequantizeLinear(codes, scales, axis={axis}, block_size=2); {product}"))
+            .text("return y: float32[n, m]");
+        let converted = in_openvino(sketch);
+        let written = operators(&converted);
+        let multiplied = written.iter().filter(|operator| **operator == "Multiply").count();
+        assert_eq!(multiplied, 1 + usize::from(is_guarded), "{product} along {axis}: {written:?}");
+    }
+}
+
+/// The plug-in removes a conversion before `NonZero`, and finds what is 0 in another type: a
+/// comparison with 0 is between them.
+#[test]
+fn nonzero_elements_are_those_after_a_conversion() {
+    for (text, is_guarded) in [
+        ("i = Cast(x, to=7); y = NonZero(i)", true),
+        ("i = Cast(x, to=2); j = Identity(i); y = NonZero(j)", true),
+        ("i = Cast(x, to=6); j = Abs(i); y = NonZero(j)", false),
+        ("y = NonZero(x)", false),
+    ] {
+        let converted = in_openvino(Sketch::of("x: float32[n, 4]").text(text).text("return y: int64[2, m]"));
+        let written = operators(&converted);
+        assert_eq!(written.contains(&"NotEqual"), is_guarded, "{text}: {written:?}");
+    }
+}
+
+/// The plug-in ignores lengths of sequences where sizes are open.
+#[test]
+fn lengths_of_sequences_of_open_sizes_are_named() {
+    for (sizes, lengths, is_named) in [
+        ("3, 2, 2", "lengths", false),
+        ("s, 2, 2", "lengths", true),
+        ("3, b, 2", "lengths", true),
+        ("s, b, 2", "", false),
+    ] {
+        let text = format!(
+            "x: float32[{sizes}]; lengths: int32[2]; w = float32[1, 2, 2](1, 2, 3); b = float32[1, 4](1);
+             y = RNN(x, w, w, b, {lengths}, hidden_size=2); return y: float32[s, 1, b, 2]"
+        );
+        let notes = in_openvino(Sketch::of(&text)).report.notes;
+        let named = notes.iter().any(|note| note.why.contains("the lengths of sequences"));
+        assert_eq!(named, is_named, "{sizes}, {lengths}");
+    }
+}
+
 /// The plug-in moves strings, and computes nothing of them.
 #[test]
 fn strings_that_the_plug_in_refuses_are_named() {

@@ -53,6 +53,23 @@ fn symbols_get_names_and_numbers() {
     assert!(error.to_string().contains("unknown dimension \"batch\""), "{error}");
 }
 
+/// A symbol that only one number fits can be given that number before and after others.
+#[test]
+fn symbols_get_numbers_in_any_order() {
+    let model =
+        Sketch::of("x: float32[n, m]; w = float32[2](1, 2); y = MatMul(x, w); return y: float32[n]").model();
+    let [n, m] = [("n", 3), ("m", 2)].map(|(name, size)| Edit::Dim { name: name.into(), size });
+    let first = edited(&model, [n.clone()]).model().unwrap();
+    assert_eq!(declared(&first, false)[0], "x: float32[3, m]");
+    for order in [[n.clone(), m.clone()], [m, n]] {
+        let fixed = edited(&model, order).model().unwrap();
+        assert_eq!(declared(&fixed, false)[0], "x: float32[3, 2]");
+        assert_eq!(declared(&fixed, true), ["y: float32[3]"]);
+    }
+    let wrong = Edit::Dim { name: "m".into(), size: 3 };
+    assert!(refused(&first, wrong).to_string().contains("contradicts itself"));
+}
+
 #[test]
 fn open_sizes_are_declared_where_they_follow() {
     let model =

@@ -147,6 +147,10 @@ fn converted(l: &mut Lowering<'_>, to: DType) -> Result<Vec<LoweredValue>> {
         None => l.input(0)?,
     };
     expect(Standard::Onnx, to)?;
+    // OpenVINO copies by a conversion to the own type.
+    if from == to {
+        return Ok(vec![l.apply("Identity", &[x], &[])?]);
+    }
     if from.is_float() && to.is_integer() {
         l.edges(caveats::CAST);
     }

@@ -50,8 +50,15 @@ pub fn pad(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         places[axis] = i64_of(place);
         places[rank + axis] = i64_of(axes.len() + place);
     }
-    let pads = with("Concat", [l.input(1)?.into(), ints(&[0])], [along(0)]);
-    let pads = with("Gather", [pads, ints(&places)], [along(0)]).write(l, DType::I64)?;
+    // Older operator sets take no pads that are computed.
+    let pads = if let Some(pads) = l.known_integers(1)? {
+        let pad = |&place: &i64| usize_of_i64(place).and_then(|place| pads.get(place).copied());
+        ints(&places.iter().map(|place| pad(place).unwrap_or(0)).collect::<Vec<_>>())
+    } else {
+        let pads = with("Concat", [l.input(1)?.into(), ints(&[0])], [along(0)]);
+        with("Gather", [pads, ints(&places)], [along(0)])
+    };
+    let pads = pads.write(l, DType::I64)?;
     let inputs = [l.input(0)?, pads, l.maybe(2)];
     Ok(vec![l.apply("Pad", &inputs, &l.own_attributes())?])
 }

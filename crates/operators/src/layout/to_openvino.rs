@@ -188,7 +188,12 @@ pub fn non_zero(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     if cx.rank_if_known(0).is_none_or(|rank| rank == 0) {
         cx.edges("the specifications do not define the indices of a scalar");
     }
-    let x = cx.input(0)?;
+    let mut x = cx.input(0)?;
+    // The plug-in removes a conversion before it, and finds what is 0 in another type.
+    if cx.target.maker(x).is_some_and(|(operator, _)| operator == "Convert") {
+        let zero = cx.number(0.0, cx.dtype(0)?)?;
+        x = cx.put("NotEqual", &[x, zero], &[numpy()])?;
+    }
     Ok(vec![cx.put("NonZero", &[x], &[say("output_type", "i64")])?])
 }
 

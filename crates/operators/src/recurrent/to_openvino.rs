@@ -177,6 +177,9 @@ pub fn recurrent(cx: &mut ConvertContext<'_, '_>, network: Network) -> Result<Ve
         inputs.push(state);
     }
     inputs.push(if cx.has(4) {
+        if (0..2).any(|axis| cx.known_size(0, axis).is_none()) {
+            cx.edges(caveats::LENGTHS);
+        }
         cx.input(4)?
     } else {
         let steps = cx.sliced(sizes, 1, 2)?;

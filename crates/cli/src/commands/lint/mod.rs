@@ -97,6 +97,11 @@ pub(crate) fn lint(args: &LintArgs) -> Result<(), Failure> {
     let mut all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
     all.shared_sort_by_key(|linted| models.iter().position(|model| model.path == linted.model.path));
     if let Some(path) = &args.write_baseline {
+        if path.exists() {
+            for linted in &all {
+                args.limits.open(&linted.model.path)?.check_other_output(path)?;
+            }
+        }
         baseline::write(path, &all)?;
     }
     match args.format {
