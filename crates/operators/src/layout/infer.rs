@@ -219,7 +219,9 @@ fn joined_extremes(cx: &mut InferContext<'_, '_>, inputs: &[usize], axis: usize)
         let mut own = cx.extremes(input)?;
         let dims = cx.known_dims(input)?;
         // An input without elements has none at the ends.
-        own.attained &= dims.iter().all(|&dim| cx.symbols().at_least(dim, 1));
+        if !dims.iter().all(|&dim| cx.symbols().at_least(dim, 1)) {
+            own = own.of_some();
+        }
         all = Some(match all {
             Some(all) => all.joined(own, cx.symbols())?,
             None => own,
@@ -337,7 +339,10 @@ pub fn pad(cx: &mut InferContext<'_, '_>) -> InferResult {
     let axes = if cx.has(3) {
         match cx.known_integers(3) {
             Some(axes) => Some(indices::axes(&axes, dims.len())?),
-            None => None,
+            None => {
+                cx.require_axes(3, dims.len());
+                None
+            }
         }
     } else {
         Some((0..dims.len()).collect())

@@ -116,6 +116,11 @@ impl RangeOp {
         for (index, (number, tensor)) in numbers.iter_mut().zip(inputs).enumerate() {
             *number = self.scalar(index, tensor)?;
         }
+        let is_finite = |number: &Number| !matches!(number, Number::Float(x) if !x.is_finite());
+        if matches!(numbers[2], Number::Float(x) if x.is_infinite()) && numbers[..2].iter().all(is_finite) {
+            // Quotients by an infinite step are zeros, so that no element is short of the limit.
+            numbers = [numbers[0], numbers[0], Number::Int(1)];
+        }
         let plan = match self.cast_to {
             Some(dtype) => numbers_cast(numbers, dtype).and_then(|[a, b, s]| RangePlan::new(a, b, s, dtype)),
             None => RangePlan::new(numbers[0], numbers[1], numbers[2], dtype),

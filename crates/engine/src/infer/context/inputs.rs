@@ -66,7 +66,7 @@ impl InferContext<'_, '_> {
         self.fact(input).clone()
     }
 
-    fn read(&mut self, input: usize) {
+    pub(in crate::infer) fn read(&mut self, input: usize) {
         if let Some(id) = self.id(input) {
             self.pass.read(self.frame, id);
         }
