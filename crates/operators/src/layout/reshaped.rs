@@ -280,7 +280,8 @@ fn require_target(
     }
     let sizes: Vec<_> = (0..dims.len()).map(|axis| dims[axis].unwrap_or(target[axis])).collect();
     let sizes = cx.product(&sizes);
-    let guards: Vec<_> = open.iter().map(|&axis| is(axis, Relation::AtLeast, 1)).collect();
+    let least = i64::from(zero == ZeroSize::Copied);
+    let guards: Vec<_> = open.iter().map(|&axis| is(axis, Relation::AtLeast, least)).collect();
     cx.guarded(&guards, |cx| cx.require(all, Relation::Equal, sizes));
 }
 

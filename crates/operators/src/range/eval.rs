@@ -117,7 +117,8 @@ impl RangeOp {
             *number = self.scalar(index, tensor)?;
         }
         let is_finite = |number: &Number| !matches!(number, Number::Float(x) if !x.is_finite());
-        if matches!(numbers[2], Number::Float(x) if x.is_infinite()) && numbers[..2].iter().all(is_finite) {
+        let is_infinite = matches!(numbers[2], Number::Float(x) if x.is_infinite());
+        if is_infinite && dtype.is_float() && numbers[..2].iter().all(is_finite) {
             // Quotients by an infinite step are zeros, so that no element is short of the limit.
             numbers = [numbers[0], numbers[0], Number::Int(1)];
         }
