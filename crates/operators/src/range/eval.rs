@@ -13,6 +13,8 @@
 //! [`RunOptions::expand_functions`](gradus_engine::program::RunOptions::expand_functions) runs.
 //! docs/numerics.md shows where the two differ.
 //!
+//! By an infinite step, floats have no elements short of the limit: the range is empty.
+//!
 //! Sources: ONNX Range-11, Range-27; OpenVINO Range-1, Range-4.
 
 use std::collections::HashMap;
