@@ -19,7 +19,8 @@ type FloatRange = [f64; 2];
 const MAX_DEPTH: usize = 24;
 
 impl InferContext<'_, '_> {
-    /// The range of the elements of an input of floats, if sizes alone decide these and none is NaN.
+    /// The range of the elements of an input of floats, if sizes alone decide these and none is
+    /// NaN.
     pub fn float_range(&mut self, input: usize) -> Option<FloatRange> {
         let id = self.id(input).filter(|_| !self.depends_on_data(input))?;
         self.range_of_value(id, MAX_DEPTH)
@@ -54,8 +55,7 @@ impl InferContext<'_, '_> {
         let row = self.pass.resolve(node).row().filter(|_| depth > 0)?;
         let mut of = |input: usize| self.range_of_value((*node.inputs.get(input)?)?, depth - 1);
         let range = match (row.role, row.operation, row.real) {
-            (Role::Cast | Role::Copy | Role::Reshape | Role::View, ..)
-            | (Role::Transpose | Role::Expand | Role::Slice, ..) => of(0)?,
+            (role, ..) if is_of_first(role) => of(0)?,
             (_, Some(operation), _) if node.inputs.len() == 2 => combined(operation, of(0)?, of(1)?)?,
             (_, _, Some(function)) if rises(function) => {
                 hull(of(0)?.map(|end| Call { function, parameters: [0.0; 2] }.at(end)).into_iter())?
@@ -65,6 +65,12 @@ impl InferContext<'_, '_> {
         };
         rounded(range, dtype)
     }
+}
+
+/// Returns true if elements of results are elements of the first input, but for their type.
+const fn is_of_first(role: Role) -> bool {
+    use Role::{Cast, Copy, Expand, Reshape, Slice, Transpose, View};
+    matches!(role, Cast | Copy | Expand | Reshape | Slice | Transpose | View)
 }
 
 /// Returns true if larger numbers have no smaller values of a function.

@@ -337,13 +337,11 @@ pub fn pad(cx: &mut InferContext<'_, '_>) -> InferResult {
     cx.one_element(2)?;
     let pads = cx.integers(1);
     let axes = if cx.has(3) {
-        match cx.known_integers(3) {
-            Some(axes) => Some(indices::axes(&axes, dims.len())?),
-            None => {
-                cx.require_axes(3, dims.len());
-                None
-            }
+        let known = cx.known_integers(3);
+        if known.is_none() {
+            cx.require_axes(3, dims.len());
         }
+        known.map(|axes| indices::axes(&axes, dims.len())).transpose()?
     } else {
         Some((0..dims.len()).collect())
     };

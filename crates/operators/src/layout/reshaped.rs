@@ -342,13 +342,11 @@ pub fn named_axes(cx: &mut InferContext<'_, '_>, rank: usize) -> Result<Option<V
     if !cx.has(1) {
         return Ok(None);
     }
-    match cx.known_integers(1) {
-        Some(axes) => Ok(Some(axes)),
-        None => {
-            cx.require_axes(1, rank);
-            Err(InferError::input(1, "names axes that are not known"))
-        }
+    if let Some(axes) = cx.known_integers(1) {
+        return Ok(Some(axes));
     }
+    cx.require_axes(1, rank);
+    Err(InferError::input(1, "names axes that are not known"))
 }
 
 /// Shape of `Squeeze`: the input's without axes of size 1.
