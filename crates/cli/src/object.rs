@@ -50,7 +50,7 @@ pub(crate) trait JsonField {
 
 impl<T: Serialize> JsonField for T {
     fn write<M: SerializeMap>(&self, key: &'static str, map: &mut M) -> Result<(), M::Error> {
-        map.serialize_entry(key.trim_start_matches("r#"), self)
+        map.serialize_entry(key.strip_prefix("r#").unwrap_or(key), self)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Results, printed as text or JSON.
 
 use std::borrow::Cow;
-use std::io::Write;
+use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -169,7 +169,9 @@ const STYLES: [&str; 5] = ["\u{1b}[0m", "\u{1b}[1m", "\u{1b}[31m", "\u{1b}[32m",
 /// Text as it is printed, with escapes in place of what could steer a terminal.
 fn shown(text: &str, form: Form) -> Cow<'_, str> {
     let steers = |c: char| unsafe_to_print(c) && !matches!(c, '\n' | '\t');
-    if !text.contains(steers) {
+    // Nearly all text is of these, which are told fast.
+    let is_plain = |byte: u8| matches!(byte, b' '..=b'~' | b'\n' | b'\t');
+    if text.bytes().all(is_plain) || !text.contains(steers) {
         return Cow::Borrowed(text);
     }
     let (mut out, mut rest) = (String::with_capacity(text.len()), text);
@@ -200,10 +202,12 @@ pub(crate) fn json(value: &impl Serialize) -> Result<String> {
     })
 }
 
-/// Writes a value as JSON on a line of its own, piece by piece.
-pub(crate) fn write_json(mut out: &mut dyn Write, value: &impl Serialize) -> Result<(), Failure> {
+/// Writes a value as JSON on a line of its own. A buffer joins pieces, none of which it splits.
+pub(crate) fn write_json(out: &mut dyn Write, value: &impl Serialize) -> Result<(), Failure> {
+    let mut out = BufWriter::new(out);
     serde_json::to_writer(&mut out, value).map_err(std::io::Error::from)?;
-    Ok(writeln!(out)?)
+    writeln!(out)?;
+    Ok(out.flush()?)
 }
 
 /// Prints JSON on a line of its own.

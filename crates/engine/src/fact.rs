@@ -91,8 +91,9 @@ pub struct Extremes {
     pub min: Dim,
     /// The maximum.
     pub max: Dim,
-    /// True if both are elements wherever there are any; if not, they are bounds of the elements.
-    pub attained: bool,
+    /// True for the minimum, and for the maximum, if it is an element wherever there are any; if not,
+    /// it is a bound of the elements.
+    pub attained: [bool; 2],
 }
 
 impl Extremes {
@@ -106,14 +107,19 @@ impl Extremes {
         Some(Extremes {
             min: symbols.min(self.min, other.min)?,
             max: symbols.max(self.max, other.max)?,
-            attained: self.attained && other.attained,
+            attained: self.both_attained(other),
         })
     }
 
     /// The same range, of a tensor that may lack the elements at its ends.
     #[must_use]
     pub const fn of_some(self) -> Extremes {
-        Extremes { attained: false, ..self }
+        Extremes { attained: [false; 2], ..self }
+    }
+
+    /// Tells of the minimum and the maximum if they are elements in both ranges.
+    pub fn both_attained(self, other: Extremes) -> [bool; 2] {
+        [0, 1].map(|end| self.attained[end] && other.attained[end])
     }
 }
 

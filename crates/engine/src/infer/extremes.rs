@@ -1,32 +1,45 @@
 //! The smallest and the largest element of integer inputs, and the conditions that follow.
 
+use gradus_core::DType;
 use gradus_core::graph::{Origin as From, ValueId};
 use gradus_core::sort::SharedSort;
 
 use super::context::InferContext;
 use super::remarks::ElementRange;
 use crate::dim::{Condition, Dim, Relation};
-use crate::fact::{Elements, Extremes, range_of};
+use crate::fact::{Elements, Extremes, TensorFact, range_of};
 use crate::operators::operation::Operation;
 use crate::operators::row::Role;
 
 impl<'m> InferContext<'_, 'm> {
-    /// The smallest and the largest element of an input of integers that has elements, if sizes
-    /// decide them.
+    /// The smallest and the largest element of an input of integers or truth values that has
+    /// elements, if sizes decide them.
     pub fn extremes(&mut self, input: usize) -> Option<Extremes> {
+        self.read(input);
+        let fact = self.tensor(input)?.clone();
+        self.extremes_of(&fact)
+    }
+
+    /// The smallest and the largest element of a tensor of integers or truth values that has
+    /// elements, if sizes decide them.
+    pub(super) fn extremes_of(&mut self, fact: &TensorFact) -> Option<Extremes> {
         /// Elements whose minimum is one expression.
         const MAX_OPERANDS: usize = 8;
-        if !self.dtype(input)?.is_integer() {
+        let dtype = fact.dtype?;
+        if dtype == DType::Bool && fact.elements == Elements::Unknown {
+            return Some(Extremes { min: Dim::ZERO, max: Dim::ONE, attained: [false; 2] });
+        }
+        if !dtype.is_integer() {
             return None;
         }
-        let (min, max) = match self.elements(input) {
+        let (min, max) = match &fact.elements {
             Elements::Extremes(all) => {
                 let symbols = self.symbols();
                 return all.iter().copied().map(Some).reduce(|a, b| a?.joined(b?, symbols)).flatten();
             }
             Elements::Progression(both) => {
-                let (first, step) = *both;
-                let dims = self.known_dims(input)?;
+                let (first, step) = **both;
+                let dims = fact.dims.clone()?;
                 let symbols = self.symbols();
                 let count = symbols.product(dims.iter().copied())?;
                 let steps = symbols.subtract(count, Dim::ONE)?;
@@ -67,7 +80,7 @@ impl<'m> InferContext<'_, 'm> {
             Elements::Unknown | Elements::Fractions(_) => return None,
         };
         let of_sizes = |dim: Dim| self.pass.shared.symbols.rank(dim).0 <= 1;
-        (of_sizes(min) && of_sizes(max)).then_some(Extremes { min, max, attained: true })
+        (of_sizes(min) && of_sizes(max)).then_some(Extremes { min, max, attained: [true; 2] })
     }
 
     /// The smallest and the largest element of an input in another order, each at least as often as
@@ -123,6 +136,23 @@ impl<'m> InferContext<'_, 'm> {
             let node = self.label();
             self.pass.note_elements(elements, node);
         }
+    }
+
+    /// The comparison that makes an input, if it compares another input with one integer, and that
+    /// integer.
+    pub fn compared_with(&mut self, truth: usize, input: usize) -> Option<(Operation, Dim)> {
+        let graph = self.frame.graph;
+        let From::Node(index, 0) = graph.value(self.id(truth)?).origin else { return None };
+        let node = &graph.nodes()[index];
+        let [Some(first), Some(second)] = *node.inputs else { return None };
+        let operation = self.pass.resolve(node).row()?.operation.filter(|of| of.orders())?;
+        if Some(first) != self.id(input) {
+            return None;
+        }
+        self.pass.read(self.frame, second);
+        let fact = self.frame.facts[second.index()].as_tensor()?.clone();
+        let all = self.extremes_of(&fact).filter(|all| all.min == all.max)?;
+        Some((operation, all.min))
     }
 
     /// The input of the graph whose elements, each at least once, are those of a value, and the

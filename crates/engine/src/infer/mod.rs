@@ -13,6 +13,7 @@ mod contradiction;
 mod declared;
 mod elements;
 mod extremes;
+mod float_range;
 mod in_place;
 mod lowered;
 mod one_node;

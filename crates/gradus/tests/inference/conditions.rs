@@ -385,6 +385,118 @@ fn slices_of_tables_of_positions_are_followed() {
     assert_eq!(texts, ["seq <= 32"]);
 }
 
+/// Values that nodes compute of a size, in floats and by choices, are within a table or not.
+#[test]
+fn values_that_nodes_compute_of_sizes_are_decided() {
+    // The distance of two positions: from `far` on by its logarithm, and eight more to one side.
+    let buckets = |rows: usize| {
+        format!(
+            "table = float32[{rows}, 2](0.5); far = 4; side = 8; last = 7; unit = 4.0; tiny = 0.000001;
+             scale = 3.4657359; after = Greater(apart, zero); sides = Cast(after, to=7); first = Mul(sides, side);
+             distance = Abs(apart); near = Less(distance, far); floats = Cast(distance, to=1);
+             parts = Div(floats, unit); some = Add(parts, tiny); logs = Log(some);
+             scaled = Div(logs, scale); steps = Mul(scaled, unit); whole = Cast(steps, to=7);
+             later = Add(whole, far); capped = Min(later, last); chosen = Where(near, distance, capped);
+             at = Add(first, chosen); y = Gather(table, at)"
+        )
+    };
+    let outside = |rows: usize| format!("indices are within size {rows}");
+    for (text, wanted) in [
+        (buckets(16), vec![]),
+        (buckets(15), vec![outside(15)]),
+        (
+            "table = float32[5](0.5); at = Abs(apart); y = Gather(table, at)".to_owned(),
+            vec!["n <= 5".to_owned()],
+        ),
+        // The distance is 0 somewhere, though no end of a range says so.
+        (
+            "table = float32[5](0.5); most = 5; distance = Abs(apart); at = Sub(most, distance);
+             y = Gather(table, at)"
+                .to_owned(),
+            vec!["n <= 11".to_owned(), outside(5)],
+        ),
+        (
+            "floats = Cast(size, to=1); step = Reciprocal(floats); start = 0.0; end = 1.0;
+             y = Range(start, end, step)"
+                .to_owned(),
+            vec!["n <= 16777216".to_owned()],
+        ),
+        (
+            "floats = Cast(size, to=1); one = 1.0; less = Sub(floats, one); step = Div(one, less);
+             start = 0.0; y = Range(start, one, step)"
+                .to_owned(),
+            vec![
+                "start and limit are finite, and the step is not 0".to_owned(),
+                "n <= 16777216".to_owned(),
+                "n <= 16777217".to_owned(),
+            ],
+        ),
+    ] {
+        let sketch = Sketch::of(
+            "x: float32[n]; zero = 0; next = 1; last axis = [1]; shape = Shape(x); size = Gather(shape, zero);
+             row = Range(zero, size, next); column = Unsqueeze(row, last axis); apart = Sub(row, column)",
+        );
+        let (found, problems, _) = told(sketch.text(&text));
+        assert_eq!(found, wanted, "{text}");
+        assert_eq!(problems, [""; 0]);
+    }
+}
+
+/// Axes and shapes that inputs of the model hold.
+#[test]
+fn axes_and_targets_of_inputs_give_conditions() {
+    for (text, wanted) in [
+        ("a: int64[1]; y = ReduceSum(x, a)", &["a_0 <= 1", "a_0 >= -2"][..]),
+        ("a: int64[9]; y = ReduceSum(x, a)", &["-2 <= elements of \"a\" <= 1"]),
+        ("a: int64[]; y = CumSum(x, a)", &["a <= 1", "a >= -2"]),
+        (
+            "a: int64[1]; y = Squeeze(x, a)",
+            &["a_0 != 1", "a_0 != -1", "a_0 <= 1", "a_0 >= -2", "n == 1 if a_0 == 0", "n == 1 if a_0 == -2"],
+        ),
+        (
+            "a: int64[2]; y = Unsqueeze(x, a)",
+            &[
+                "a_1 - a_0 != 0",
+                "a_1 - a_0 != 4",
+                "a_1 - a_0 != -4",
+                "a_0 <= 3",
+                "a_1 <= 3",
+                "a_0 >= -4",
+                "a_1 >= -4",
+            ],
+        ),
+        (
+            "a: int64[2]; y = Reshape(x, a)",
+            &[
+                "a_0 >= -1",
+                "a_1 >= -1",
+                "a_0 + a_1 >= -1",
+                "4*n == a_1*((4*n)//a_1) if a_1 >= 1 and a_0 == -1",
+                "4*n == n*a_1 if a_1 >= 1 and a_0 == 0",
+                "4*n == a_0*((4*n)//a_0) if a_0 >= 1 and a_1 == -1",
+                "n == a_0 if a_0 >= 1 and a_1 == 0",
+                "4*n == a_0*a_1 if a_0 >= 1 and a_1 >= 1",
+            ],
+        ),
+        (
+            "a: int64[2]; y = Reshape(x, a, allowzero=1)",
+            &[
+                "a_0 >= -1",
+                "a_1 >= -1",
+                "a_0 + a_1 >= -1",
+                "4*n == a_1*((4*n)//a_1) if a_1 >= 1 and a_0 == -1",
+                "4*n == a_0*((4*n)//a_0) if a_0 >= 1 and a_1 == -1",
+                "4*n == a_0*a_1 if a_0 >= 0 and a_1 >= 0",
+            ],
+        ),
+        ("a: int64[4]; y = Reshape(x, a)", &["the target has as many elements as the input"]),
+    ] {
+        let (found, problems, _) = told(x(&["n", "4"]).text(text));
+        assert_eq!(found.iter().map(String::as_str).collect::<Vec<_>>(), wanted, "{text}");
+        assert_eq!(problems, [""; 0]);
+    }
+}
+
 /// A size that data decides, beside a 0 that copies one: no -1 is written whose size cannot be
 /// told.
 #[test]

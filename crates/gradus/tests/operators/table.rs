@@ -463,6 +463,20 @@ fn openvino_range_casts_to_the_output_type_first() {
     );
 }
 
+/// No element is short of the limit by an infinite step.
+#[test]
+fn ranges_with_an_infinite_step_are_empty() {
+    let floats = |of: [f32; 3]| of.map(|x| Value::from(Tensor::scalar(x)));
+    for of in [[0.0, 1.0, f32::INFINITY], [1.0, 0.0, f32::INFINITY], [0.0, 1.0, f32::NEG_INFINITY]] {
+        assert_eq!(elements::<f32>(&onnx("Range", 11, floats(of).to_vec()).check().unwrap()), [0f32; 0]);
+        assert_eq!(elements::<f32>(&openvino_range(floats(of), "f32").run().unwrap()), [0f32; 0]);
+        assert!(openvino_range(floats(of), "i32").run().is_err());
+    }
+    for of in [[0.0, f32::INFINITY, f32::INFINITY], [f32::NAN, 1.0, f32::INFINITY], [0.0, 1.0, f32::NAN]] {
+        assert!(onnx("Range", 11, floats(of).to_vec()).run().is_err(), "{of:?}");
+    }
+}
+
 #[test]
 fn scalars_are_of_the_shapes_that_each_standard_takes() {
     let of = |dims: &[usize]| {

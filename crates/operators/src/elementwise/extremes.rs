@@ -45,10 +45,14 @@ pub(super) fn extremes(
     }
     let symbols = cx.symbols();
     let is_natural = symbols.at_least(a.min, 0) && symbols.at_least(b.min, 0);
+    let mut attained = a.both_attained(b);
     let (first, second) = match operation {
         Operation::Add | Operation::Min | Operation::Max => ((a.min, b.min), (a.max, b.max)),
         Operation::Mul if is_natural => ((a.min, b.min), (a.max, b.max)),
-        Operation::Sub => ((a.min, b.max), (a.max, b.min)),
+        Operation::Sub => {
+            attained = [a.attained[0] && b.attained[1], a.attained[1] && b.attained[0]];
+            ((a.min, b.max), (a.max, b.min))
+        }
         Operation::Mul => {
             let (by, of) = if b.min == b.max { (b.min, a) } else { (a.min, b) };
             let is_single = a.min == a.max || b.min == b.max;
@@ -56,6 +60,7 @@ pub(super) fn extremes(
             if is_single && bounds.lower().is_some_and(|min| min >= 0) {
                 ((of.min, by), (of.max, by))
             } else if is_single && bounds.upper().is_some_and(|max| max <= 0) {
+                attained.reverse();
                 ((of.max, by), (of.min, by))
             } else {
                 return None;
@@ -70,15 +75,16 @@ pub(super) fn extremes(
                 let rest = symbols.subtract(max, a.max)?;
                 symbols.at_least(rest, 0)
             };
-            let range = if is_kept { a } else { Extremes { min: Dim::ZERO, max, attained: false } };
+            let range = if is_kept { a } else { Extremes { min: Dim::ZERO, max, attained: [false; 2] } };
             return extremes_of_type(cx, range, dtype);
         }
         _ => return None,
     };
     let min = combined(cx, operation, first.0, first.1)?;
     let max = combined(cx, operation, second.0, second.1)?;
-    let attained = a.attained && b.attained && (a.min == a.max || b.min == b.max || have_own_axes(cx));
-    extremes_of_type(cx, Extremes { min, max, attained }, dtype)
+    let range = Extremes { min, max, attained };
+    let meet = a.min == a.max || b.min == b.max || have_own_axes(cx);
+    extremes_of_type(cx, if meet { range } else { range.of_some() }, dtype)
 }
 
 /// Returns true if each element of one input meets each of the other: one of them has size 1 along

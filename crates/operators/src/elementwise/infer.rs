@@ -42,6 +42,9 @@ pub fn cumulative(cx: &mut InferContext<'_, '_>) -> InferResult {
     if cx.has(1) {
         cx.one_element(1)?;
         let known = cx.known_integers(1);
+        if known.is_none() {
+            cx.require_axes(1, dims.len());
+        }
         axes = known.map_or(Ok(Vec::new()), |known| indices::axes(&known, dims.len()))?;
     }
     let is_line = |axis: usize| (0..dims.len()).all(|at| at == axis || dims[at] == Dim::ONE);
@@ -96,7 +99,7 @@ fn running_sums(
     let total = symbols.series(first, step, count)?;
     let (begin, end) = if reverse { (last, first) } else { (first, last) };
     let (min, max) = if exclusive { (Dim::ZERO, symbols.subtract(total, end)?) } else { (begin, total) };
-    Some(Extremes { min, max, attained: true }.elements())
+    Some(Extremes { min, max, attained: [true; 2] }.elements())
 }
 
 /// The output has the type and shape of the first input, for operators of ONNX Runtime.
@@ -196,6 +199,8 @@ enum Order {
     Kept,
     /// Results of larger numbers are no larger.
     Reversed,
+    /// Results of numbers further from zero are no smaller, and that of zero is zero.
+    FromZero,
 }
 
 /// Integers made of those of the input one by one, as far as they fit its type.
@@ -214,11 +219,16 @@ fn each(
         .or_else(|| {
             let own = cx.extremes(0)?;
             let [min, max] = [own.min, own.max].map(|end| of(cx.symbols(), end));
-            let (min, max) = match order {
-                Order::Kept => (min?, max?),
-                Order::Reversed => (max?, min?),
+            let (min, max, [of_min, of_max]) = (min?, max?, own.attained);
+            let (min, max, attained) = match order {
+                Order::Kept => (min, max, own.attained),
+                Order::Reversed => (max, min, [of_max, of_min]),
+                Order::FromZero => {
+                    let below = cx.symbols().negate(own.min)?;
+                    (Dim::ZERO, cx.symbols().max(below, own.max)?, [false, of_min && of_max])
+                }
             };
-            extremes_of_type(cx, Extremes { min, max, ..own }, dtype)
+            extremes_of_type(cx, Extremes { min, max, attained }, dtype)
         })
     });
     Ok(vec![Fact::Tensor(TensorFact {
@@ -252,7 +262,8 @@ pub fn relu(cx: &mut InferContext<'_, '_>) -> InferResult {
 /// Shape of `Abs`: the input's, with absolute elements.
 pub fn abs(cx: &mut InferContext<'_, '_>) -> InferResult {
     let is_natural = cx.extremes(0).is_some_and(|own| cx.symbols().at_least(own.min, 0));
-    each(cx, Order::Kept, move |symbols, dim| {
+    let order = if is_natural { Order::Kept } else { Order::FromZero };
+    each(cx, order, move |symbols, dim| {
         if is_natural {
             return Some(dim);
         }
@@ -374,7 +385,8 @@ pub fn cast(cx: &mut InferContext<'_, '_>, to: Option<DType>) -> InferResult {
                 Elements::Fractions(all)
             }
             _ => {
-                let own = cx.extremes(0).filter(|_| to.is_integer());
+                let own = if from.is_float() { cx.truncated_range(0) } else { cx.extremes(0) };
+                let own = own.filter(|_| to.is_integer());
                 let all = own.and_then(|own| extremes_of_type(cx, own, to));
                 // Where the type holds all, each column is as it was.
                 match cx.elements(0) {
@@ -450,7 +462,7 @@ fn require_divisors(cx: &mut InferContext<'_, '_>, dims: &[Dim]) {
         return;
     }
     let divisors = cx.integers(1).unwrap_or_else(|| match cx.extremes(1) {
-        Some(all) if all.attained && cx.symbols().at_least(all.min, 0) => [all.min].into(),
+        Some(all) if all.attained[0] && cx.symbols().at_least(all.min, 0) => [all.min].into(),
         _ => [].into(),
     });
     let guards: Vec<_> =
@@ -517,10 +529,32 @@ pub fn select(cx: &mut InferContext<'_, '_>) -> InferResult {
         {
             return Some(cx.moved(if condition == 0 { 2 } else { 1 }, true));
         }
-        let (yes, no) = (cx.extremes(1)?, cx.extremes(2)?);
+        let (yes, no) = (narrowed(cx, 1)?, narrowed(cx, 2)?);
         Some(yes.joined(no, cx.symbols())?.of_some().elements())
     });
     Ok(vec![Fact::Tensor(TensorFact { dtype, dims: Some(dims), elements: elements.unwrap_or_default() })])
+}
+
+/// The range of the elements that a `Where` takes from an input, where the condition compares them
+/// with one number.
+fn narrowed(cx: &mut InferContext<'_, '_>, input: usize) -> Option<Extremes> {
+    let own = cx.extremes(input)?;
+    let Some((operation, most)) = cx.compared_with(0, input) else { return Some(own) };
+    let symbols = cx.symbols();
+    // Where the condition does not hold, its opposite does.
+    let (is_below, by) = match (operation, input) {
+        (Operation::Less, 1) | (Operation::GreaterOrEqual, 2) => (true, -1),
+        (Operation::LessOrEqual, 1) | (Operation::Greater, 2) => (true, 0),
+        (Operation::Greater, 1) | (Operation::LessOrEqual, 2) => (false, 1),
+        (Operation::GreaterOrEqual, 1) | (Operation::Less, 2) => (false, 0),
+        _ => return Some(own),
+    };
+    let end = symbols.add(most, Dim::Known(by))?;
+    Some(if is_below {
+        Extremes { max: symbols.min(own.max, end)?, ..own }
+    } else {
+        Extremes { min: symbols.max(own.min, end)?, ..own }
+    })
 }
 
 /// Shape of `Trilu`: the input's, which has at least two axes.

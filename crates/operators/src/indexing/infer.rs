@@ -156,7 +156,10 @@ pub fn slice(cx: &mut InferContext<'_, '_>) -> InferResult {
     }
     let axes: Option<Vec<usize>> = match (cx.has(AXES), cx.known_integers(AXES)) {
         (true, Some(axes)) => Some(indices::axes(&axes, dims.len())?),
-        (true, None) => None,
+        (true, None) => {
+            cx.require_axes(AXES, dims.len());
+            None
+        }
         (false, _) => {
             let count =
                 starts.as_ref().map(|starts| starts.len()).or_else(|| cx.len(1)).unwrap_or(dims.len());
@@ -349,8 +352,10 @@ fn require_extremes(cx: &mut InferContext<'_, '_>, sizes: &[Dim]) -> bool {
         let above = cx.add(column.max, Dim::ONE);
         let below = cx.subtract(Dim::ZERO, column.min);
         let is_natural = cx.symbols().at_least(column.min, 0);
-        for least in [Some(above), (!is_natural).then_some(below)].into_iter().flatten() {
-            if column.attained {
+        let ends = [(column.attained[1], Some(above)), (column.attained[0], (!is_natural).then_some(below))];
+        for (is_attained, least) in ends {
+            let Some(least) = least else { continue };
+            if is_attained {
                 cx.require_if_any(&dims, size, least);
             } else {
                 let is_met = Condition::new(size, Relation::AtLeast, least);

@@ -219,7 +219,9 @@ fn joined_extremes(cx: &mut InferContext<'_, '_>, inputs: &[usize], axis: usize)
         let mut own = cx.extremes(input)?;
         let dims = cx.known_dims(input)?;
         // An input without elements has none at the ends.
-        own.attained &= dims.iter().all(|&dim| cx.symbols().at_least(dim, 1));
+        if !dims.iter().all(|&dim| cx.symbols().at_least(dim, 1)) {
+            own = own.of_some();
+        }
         all = Some(match all {
             Some(all) => all.joined(own, cx.symbols())?,
             None => own,
@@ -335,10 +337,11 @@ pub fn pad(cx: &mut InferContext<'_, '_>) -> InferResult {
     cx.one_element(2)?;
     let pads = cx.integers(1);
     let axes = if cx.has(3) {
-        match cx.known_integers(3) {
-            Some(axes) => Some(indices::axes(&axes, dims.len())?),
-            None => None,
+        let known = cx.known_integers(3);
+        if known.is_none() {
+            cx.require_axes(3, dims.len());
         }
+        known.map(|axes| indices::axes(&axes, dims.len())).transpose()?
     } else {
         Some((0..dims.len()).collect())
     };

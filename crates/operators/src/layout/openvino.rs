@@ -244,8 +244,8 @@ pub fn reshape(cx: &mut InferContext<'_, '_>) -> InferResult {
 /// Named axes of other than one element are kept. One whose dimension is not known is taken to have
 /// one, as OpenVINO does, unless the node says that it may be kept.
 pub fn squeeze(cx: &mut InferContext<'_, '_>) -> InferResult {
-    let axes = named_axes(cx).map(|axes| axes.filter(|axes| !axes.is_empty()));
     let (dims, skips) = (cx.dims(0)?, cx.attributes.flag("allow_axis_skip", false)?);
+    let axes = named_axes(cx, dims.len()).map(|axes| axes.filter(|axes| !axes.is_empty()));
     let axes = match axes {
         Ok(Some(axes)) => axes,
         Err(stop) if skips => return Err(stop),
@@ -278,7 +278,8 @@ pub fn added_axes(axes: &[i64], rank: usize) -> Result<Vec<i64>> {
 /// Shape of OpenVINO's `Unsqueeze`: the input's, with axes of size 1.
 pub fn unsqueeze(cx: &mut InferContext<'_, '_>) -> InferResult {
     let rank = cx.dims(0)?.len();
-    match named_axes(cx) {
+    let all = rank + cx.len(1).unwrap_or(0);
+    match named_axes(cx, all) {
         Ok(axes) => {
             let axes = added_axes(&axes.unwrap_or_default(), rank)?;
             unsqueezed(cx, Ok(axes))

@@ -9,6 +9,8 @@
 
 use std::sync::Arc;
 
+use gradus_core::convert::i64_of;
+
 use crate::dim::{Bounds, Condition, Dim, Relation, Symbols};
 use crate::fact::{Dims, Elements, Fact, TensorFact};
 use crate::infer::{InferContext, InferError, InferResult};
@@ -213,7 +215,74 @@ pub fn reshape_to(cx: &mut InferContext<'_, '_>, target: &[Dim], zero: ZeroSize)
         };
         dims.push(resolved);
     }
+    if let Some(given) = &given {
+        require_target(cx, given, &dims, target, zero);
+    }
     cx.guarded(&taken, |cx| filled(cx, given.as_deref(), dims, target, zero))
+}
+
+/// Requires of the elements of a target that inputs of the model hold what the number of elements
+/// asks for: where all are sizes, and where one of them is 0 or -1.
+fn require_target(
+    cx: &mut InferContext<'_, '_>,
+    given: &[Dim],
+    dims: &[Option<Dim>],
+    target: &[Dim],
+    zero: ZeroSize,
+) {
+    /// Elements whose cases are told apart.
+    const MAX_OPEN: usize = 3;
+    let open: Vec<usize> = (0..dims.len()).filter(|&axis| dims[axis].is_none()).collect();
+    let is_open = |dim: &Dim| dim.known().is_none();
+    let is_told = open.iter().all(|&axis| is_open(&target[axis]) && cx.is_told(target[axis]));
+    if open.is_empty() || !is_told {
+        return;
+    }
+    let is = |axis: usize, relation, number| Condition::new(target[axis], relation, Dim::Known(number));
+    if open.len() > MAX_OPEN {
+        return cx.require_of_values("the target has as many elements as the input".to_owned());
+    }
+    let all = cx.product(given);
+    for (i, &axis) in open.iter().enumerate() {
+        cx.require(target[axis], Relation::AtLeast, Dim::Known(-1));
+        for &other in &open[..i] {
+            // Two that are at least -1 are not -1 both.
+            let both = cx.add(target[axis], target[other]);
+            cx.require(both, Relation::AtLeast, Dim::Known(-1));
+        }
+        let mut guards: Vec<_> = open
+            .iter()
+            .filter(|&&other| other != axis)
+            .map(|&other| is(other, Relation::AtLeast, 1))
+            .collect();
+        let others: Vec<_> = (0..dims.len())
+            .filter(|&other| other != axis)
+            .map(|other| dims[other].unwrap_or(target[other]))
+            .collect();
+        let rest = cx.product(&others);
+        guards.push(is(axis, Relation::Equal, -1));
+        cx.guarded(&guards, |cx| {
+            let quotient = cx.floor_divide(all, rest);
+            let whole = cx.multiply(rest, quotient);
+            cx.require(all, Relation::Equal, whole);
+        });
+        if zero == ZeroSize::Copied {
+            guards.pop();
+            match given.get(axis) {
+                Some(&copied) => {
+                    guards.push(is(axis, Relation::Equal, 0));
+                    let sizes = cx.multiply(rest, copied);
+                    cx.guarded(&guards, |cx| cx.require(all, Relation::Equal, sizes));
+                }
+                None => cx.require(target[axis], Relation::NotEqual, Dim::ZERO),
+            }
+        }
+    }
+    let sizes: Vec<_> = (0..dims.len()).map(|axis| dims[axis].unwrap_or(target[axis])).collect();
+    let sizes = cx.product(&sizes);
+    let least = i64::from(zero == ZeroSize::Copied);
+    let guards: Vec<_> = open.iter().map(|&axis| is(axis, Relation::AtLeast, least)).collect();
+    cx.guarded(&guards, |cx| cx.require(all, Relation::Equal, sizes));
 }
 
 /// The shape with what is left in place of -1; the number of elements stays.
@@ -267,21 +336,45 @@ pub fn flatten(cx: &mut InferContext<'_, '_>) -> InferResult {
     reshaped(cx, [before, after])
 }
 
-/// The axes that the second input names, or why they are not known. Nothing if it is not given.
-pub fn named_axes(cx: &mut InferContext<'_, '_>) -> Result<Option<Vec<i64>>, InferError> {
+/// The axes of a tensor of that rank that the second input names, or why they are not known. Nothing
+/// if it is not given.
+pub fn named_axes(cx: &mut InferContext<'_, '_>, rank: usize) -> Result<Option<Vec<i64>>, InferError> {
     if !cx.has(1) {
         return Ok(None);
     }
-    match cx.known_integers(1) {
-        Some(axes) => Ok(Some(axes)),
-        None => Err(InferError::input(1, "names axes that are not known")),
+    if let Some(axes) = cx.known_integers(1) {
+        return Ok(Some(axes));
     }
+    cx.require_axes(1, rank);
+    Err(InferError::input(1, "names axes that are not known"))
 }
 
 /// Shape of `Squeeze`: the input's without axes of size 1.
 pub fn squeeze(cx: &mut InferContext<'_, '_>) -> InferResult {
-    let axes = named_axes(cx);
+    let dims = cx.dims(0)?;
+    let axes = named_axes(cx, dims.len());
+    if axes.is_err() {
+        require_ones(cx, &dims);
+    }
     squeezed(cx, axes)
+}
+
+/// Requires that axes that the second input names have size 1, as far as its elements are told.
+fn require_ones(cx: &mut InferContext<'_, '_>, dims: &[Dim]) {
+    for named in cx.told_integers(1) {
+        for (axis, &dim) in dims.iter().enumerate() {
+            for number in [i64_of(axis), i64_of(axis) - i64_of(dims.len())].map(Dim::Known) {
+                match dim {
+                    Dim::ONE => {}
+                    Dim::Known(_) => cx.require(named, Relation::NotEqual, number),
+                    Dim::Symbolic(_) => {
+                        let is_named = Condition::new(named, Relation::Equal, number);
+                        cx.guarded(&[is_named], |cx| cx.require(dim, Relation::Equal, Dim::ONE));
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// Without these axes, or all of one element if none are given.
@@ -319,7 +412,18 @@ pub fn squeezed(cx: &mut InferContext<'_, '_>, axes: Result<Option<Vec<i64>>, In
 
 /// Shape of `Unsqueeze`: the input's with axes of size 1.
 pub fn unsqueeze(cx: &mut InferContext<'_, '_>) -> InferResult {
-    let axes = named_axes(cx).map(Option::unwrap_or_default);
+    let rank = cx.dims(0)?.len() + cx.len(1).unwrap_or(0);
+    let axes = named_axes(cx, rank).map(Option::unwrap_or_default);
+    let told = if axes.is_err() { cx.told_integers(1) } else { Vec::new() };
+    for (i, &axis) in told.iter().enumerate() {
+        for &other in &told[..i] {
+            // An axis may be counted from either end.
+            let apart = cx.subtract(axis, other);
+            for same in [0, i64_of(rank), -i64_of(rank)].map(Dim::Known) {
+                cx.require(apart, Relation::NotEqual, same);
+            }
+        }
+    }
     unsqueezed(cx, axes)
 }
 

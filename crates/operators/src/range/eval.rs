@@ -13,6 +13,8 @@
 //! [`RunOptions::expand_functions`](gradus_engine::program::RunOptions::expand_functions) runs.
 //! docs/numerics.md shows where the two differ.
 //!
+//! By an infinite step, floats have no elements short of the limit: the range is empty.
+//!
 //! Sources: ONNX Range-11, Range-27; OpenVINO Range-1, Range-4.
 
 use std::collections::HashMap;
@@ -115,6 +117,12 @@ impl RangeOp {
         let mut numbers = [Number::Int(0); 3];
         for (index, (number, tensor)) in numbers.iter_mut().zip(inputs).enumerate() {
             *number = self.scalar(index, tensor)?;
+        }
+        let is_finite = |number: &Number| !matches!(number, Number::Float(x) if !x.is_finite());
+        let is_infinite = matches!(numbers[2], Number::Float(x) if x.is_infinite());
+        if is_infinite && dtype.is_float() && numbers[..2].iter().all(is_finite) {
+            // Quotients by an infinite step are zeros, so that no element is short of the limit.
+            numbers = [numbers[0], numbers[0], Number::Int(1)];
         }
         let plan = match self.cast_to {
             Some(dtype) => numbers_cast(numbers, dtype).and_then(|[a, b, s]| RangePlan::new(a, b, s, dtype)),

@@ -65,11 +65,18 @@ pub fn rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     {
         return Ok(vec![progression(dtype, len, None)]);
     }
-    if !(0..3).any(|input| cx.depends_on_data(input)) {
-        cx.require_of_values("start, limit and step are finite, and the step is not 0".to_owned());
+    if !(0..3).any(|input| cx.depends_on_data(input)) && !is_decided(cx) {
+        cx.require_of_values("start and limit are finite, and the step is not 0".to_owned());
     }
     let len = cx.data("number of elements from start to limit", Bounds::SIZE);
     Ok(vec![progression(dtype, len, None)])
+}
+
+/// Returns true if the start and the limit are finite, and the step is not zero, whatever sizes are.
+fn is_decided(cx: &mut InferContext<'_, '_>) -> bool {
+    let ranges = [0, 1, 2].map(|input| cx.float_range(input));
+    let [Some(start), Some(limit), Some([min, max])] = ranges else { return false };
+    start.iter().chain(&limit).all(|end| end.is_finite()) && (min > 0.0 || max < 0.0)
 }
 
 fn progression(dtype: Option<DType>, len: Dim, both: Option<(Dim, Dim)>) -> Fact {

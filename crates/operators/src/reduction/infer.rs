@@ -26,7 +26,7 @@ pub fn reduce(cx: &mut InferContext<'_, '_>) -> InferResult {
     let empty_is_none = cx.attributes.flag("noop_with_empty_axes", false)?;
     let openvino = cx.row.is_some_and(|row| row.standard == Standard::OpenVino);
     let dims = cx.dims(0)?;
-    let axes = match named_axes(cx) {
+    let axes = match named_axes(cx, dims.len()) {
         Ok(axes) => axes,
         Err(InferError::Unknown(..)) if keep => {
             let dims = cx.any_dims("the axes are not known before the run", dims.len());
@@ -80,10 +80,10 @@ fn folded(cx: &mut InferContext<'_, '_>) -> Option<Dim> {
             _ => return None,
         }
     } else if let Elements::Extremes(_) = cx.elements(0) {
-        let all = cx.extremes(0).filter(|all| all.attained)?;
+        let all = cx.extremes(0)?;
         match name {
-            "ReduceMax" => all.max,
-            "ReduceMin" => all.min,
+            "ReduceMax" if all.attained[1] => all.max,
+            "ReduceMin" if all.attained[0] => all.min,
             _ => return None,
         }
     } else {

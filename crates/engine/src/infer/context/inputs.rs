@@ -66,7 +66,8 @@ impl InferContext<'_, '_> {
         self.fact(input).clone()
     }
 
-    fn read(&mut self, input: usize) {
+    /// Reads the elements of an input that is a small constant.
+    pub(in crate::infer) fn read(&mut self, input: usize) {
         if let Some(id) = self.id(input) {
             self.pass.read(self.frame, id);
         }

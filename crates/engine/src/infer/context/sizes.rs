@@ -5,6 +5,7 @@ use std::fmt;
 use std::ops::Range;
 
 use gradus_core::DType;
+use gradus_core::convert::i64_of;
 
 use super::{InferContext, InferError};
 use crate::dim::{Bounds, Condition, Dim, Origin, Relation, Symbol, Symbols};
@@ -187,6 +188,12 @@ impl InferContext<'_, '_> {
         self.symbols().symbols_of(dim).into_iter().all(is_told)
     }
 
+    /// The elements of an input of integers, as far as inputs of the model tell them.
+    pub fn told_integers(&mut self, input: usize) -> Vec<Dim> {
+        let all = self.integers(input).unwrap_or_default();
+        all.iter().copied().filter(|&element| self.is_told(element)).collect()
+    }
+
     /// Notes that the node checks that a number is not 0, if sizes and elements of inputs tell it.
     pub fn require_not_zero(&mut self, number: Dim) {
         if number.known().is_some() || !self.is_told(number) {
@@ -196,6 +203,19 @@ impl InferContext<'_, '_> {
             self.require(number, Relation::AtLeast, Dim::ONE);
         } else {
             self.require(number, Relation::NotEqual, Dim::ZERO);
+        }
+    }
+
+    /// Notes that the node checks that elements of an input, which are not known, are axes of a
+    /// tensor of that rank.
+    pub fn require_axes(&mut self, input: usize, rank: usize) {
+        let (first, last) = (Dim::Known(-i64_of(rank)), Dim::Known(i64_of(rank) - 1));
+        if self.integers(input).is_none() {
+            self.require_elements(input, first, last);
+        }
+        for axis in self.told_integers(input) {
+            self.require(axis, Relation::AtLeast, first);
+            self.require(axis, Relation::AtMost, last);
         }
     }
 
