@@ -159,6 +159,7 @@ impl<'m> FormulaNodes<'m> {
         }
     }
 
+    /// The output of a node, which is made once.
     pub(super) fn node(
         &mut self,
         operator: &'static str,
@@ -188,12 +189,14 @@ impl<'m> FormulaNodes<'m> {
         name
     }
 
+    /// The value of a constant, which is made once.
     pub(super) fn constant(&mut self, tensor: &Tensor) -> Arc<str> {
         let key = format!("{:?} {:?} {:?}", tensor.dtype(), tensor.shape(), tensor.bytes());
         let attributes = Attribute::list([("value", Content::Tensor(tensor.clone().into()))]);
         self.once(key, "Constant", Vec::new(), attributes)
     }
 
+    /// The value of a list of numbers.
     pub(super) fn numbers(&mut self, numbers: &[i64]) -> Arc<str> {
         self.constant(&Tensor::vector(numbers))
     }
@@ -251,6 +254,7 @@ impl<'m> FormulaNodes<'m> {
         Ok(self.node("Concat", &parts, Attribute::list([("axis", Content::Int(0))])))
     }
 
+    /// A size as a scalar.
     pub(super) fn scalar(&mut self, dim: Dim) -> Result<Arc<str>> {
         if let Some((input, axis)) = self.axis_of(dim) {
             let (shape, place) = (self.shape(input), self.constant(&Tensor::scalar(i64_of(*axis))));
@@ -295,6 +299,7 @@ impl<'m> FormulaNodes<'m> {
         Ok(self.plus(sum, constant))
     }
 
+    /// A value of sizes and a number more.
     pub(super) fn plus(&mut self, sum: Arc<str>, constant: i64) -> Arc<str> {
         if constant == 0 {
             return sum;
