@@ -116,12 +116,21 @@ fn picked(
     let dims = view.dims(index, 0)?;
     let rank = i64_of(dims.len());
     let is_slice = row.role == Role::Slice && matches!(input, 1 | 2);
-    let is_indices = matches!(row.name, "Gather" | "GatherElements") && input == 1;
+    let is_tuples = row.name == "GatherND" && input == 1;
+    let is_indices = is_tuples || (matches!(row.name, "Gather" | "GatherElements") && input == 1);
     if !(is_slice || is_indices) || constant.len() > 1 << 16 {
         return None;
     }
     let numbers = constant.to_i64().ok()?;
     let axes = match (is_slice, node.attribute("axis")) {
+        (false, _) if is_tuples => {
+            let batch = match node.attribute("batch_dims") {
+                Some(Content::Int(batch)) => *batch,
+                _ => 0,
+            };
+            let len = i64_of(*constant.shape().dims().last()?);
+            (0..i64_of(numbers.len())).map(|place| batch + place % len).collect()
+        }
         (false, Some(Content::Int(axis))) => vec![*axis; numbers.len()],
         (false, _) => vec![0; numbers.len()],
         (true, _) => match sources.constants(index, 3) {

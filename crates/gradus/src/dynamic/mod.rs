@@ -60,7 +60,7 @@ pub struct DynamicOptions {
     pub inputs: HashMap<String, Vec<DeclaredDim>>,
     /// Expressions for nodes, by the name of the node or of its first output, where several fit.
     pub sizes: BTreeMap<String, String>,
-    /// The time for the search and for runs that compare.
+    /// The time for the search and for runs that compare, if the limits have no deadline.
     pub time: Duration,
     /// Limits; if none are given, those of the model.
     pub limits: Option<Limits>,
@@ -169,8 +169,7 @@ impl Model {
             return Err(Error::mismatch(Kind::Unsupported, what, self.source().standard, wanted));
         }
         let mut limits = options.limits.unwrap_or(self.limits());
-        let end = Instant::now().checked_add(options.time);
-        limits.deadline = [end, limits.deadline].into_iter().flatten().min();
+        limits.deadline = limits.deadline.or_else(|| Instant::now().checked_add(options.time));
         let models: Vec<&Model> = [self].into_iter().chain(others.iter().copied()).collect();
         let types = self.open_types(others, options)?;
         let sizes = models.iter().map(|model| sizes_in(model, &types)).collect::<Result<Vec<_>>>()?;

@@ -130,6 +130,12 @@ fn numbers_that_may_be_sizes_are_told() {
     let middle = "x: float32[1, 16, 8]; i = 8; y = Gather(x, i, axis=1); return y: float32[1, 8]";
     let left = dynamic(middle, "x=1,s,8", &[]).unwrap().left;
     assert_eq!(left, ["input 1 of node \"make y\" (Gather) stays 8 along an axis that is s and was 16"]);
+    let tuple = "x: float32[1, 16, 8]; i = int64[1, 2](0, 8); y = GatherND(x, i); return y: float32[1, 8]";
+    let left = dynamic(tuple, "x=1,s,8", &[]).unwrap().left;
+    assert_eq!(
+        left,
+        ["input 1 of node \"make y\" (GatherND) stays up to 8 along an axis that is s and was 16"]
+    );
     let halved = "x: float32[1, 1, 18]; h = AveragePool(x, kernel_shape=[2], strides=[2]); a = [2]; c = 9.0; \
                   m = ReduceSum(h, a, keepdims=0); y = Div(m, c); return y: float32[1, 1]";
     let left = dynamic(halved, "x=1,1,s", &[]).unwrap().left;
