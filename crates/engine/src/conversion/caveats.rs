@@ -39,6 +39,9 @@ pub const NOTHING: &str = "OpenVINO refuses to find the largest of no elements";
 pub const WINDOW: &str = "OpenVINO refuses a window that is larger than the padded data";
 /// The caveat for tensors of open rank.
 pub const RANK: &str = "OpenVINO's CPU plugin does not compile a tensor whose rank is not known";
+/// The caveat for attention of as many heads as positions.
+pub const HEADS: &str = "OpenVINO's CPU plugin mixes up heads and positions of one number if a function of elements \
+                         follows the attention";
 /// The caveat for recurrent layers of sequences of several lengths.
 pub const LENGTHS: &str =
     "OpenVINO's CPU plugin ignores the lengths of sequences if the batch or the steps are open";

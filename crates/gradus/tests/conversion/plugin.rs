@@ -105,6 +105,23 @@ fn lengths_of_sequences_of_open_sizes_are_named() {
     }
 }
 
+/// The plug-in fuses attention and the function of elements after it, and takes the axes of heads and
+/// positions for each other where they are of one size.
+#[test]
+fn attention_of_as_many_heads_as_positions_is_named() {
+    for (sizes, is_named) in
+        [("1, 4, 4, 8", true), ("1, 4, 3, 8", false), ("1, 1, 1, 8", false), ("1, h, 4, 8", false)]
+    {
+        let text = format!(
+            "q: float32[{sizes}]; k: float32[{sizes}]; t = Transpose(k, perm=[0, 1, 3, 2]); m = MatMul(q, t); \
+             p = Softmax(m, axis=-1); a = MatMul(p, k); y = Relu(a); return y: float32[{sizes}]"
+        );
+        let notes = in_openvino(Sketch::of(&text)).report.notes;
+        let named = notes.iter().filter(|note| note.why.contains("mixes up heads and positions")).count();
+        assert_eq!(named, usize::from(is_named), "{sizes}");
+    }
+}
+
 /// The plug-in moves strings, and computes nothing of them.
 #[test]
 fn strings_that_the_plug_in_refuses_are_named() {
