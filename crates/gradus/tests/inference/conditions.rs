@@ -366,6 +366,33 @@ fn pools_may_have_no_windows() {
     assert_eq!((conditions, &*y), (vec!["n >= 4".to_owned()], "float32[1, 1, n - 4]"));
 }
 
+/// Sizes that a run checks of operators whose sizes are open.
+#[test]
+fn sizes_that_a_run_checks_are_conditions() {
+    for (text, wanted) in [
+        // Pads of a tensor without elements repeat none.
+        ("p = [0, 2, 0, 1]; y = Pad(x, p, mode=reflect)", &["m >= 1", "m >= 3 if n >= 1"][..]),
+        (
+            "p = [1, 0, -1, 3]; y = Pad(x, p, mode=reflect)",
+            &["m >= 1", "m >= 4 if n >= 1", "n >= 2 if n >= 1"],
+        ),
+        ("z: float32[n, 2]; p = [0, 2, 0, 0]; y = Pad(z, p, mode=reflect)", &["n <= 0"]),
+        ("z: float32[0, m]; p = [0, 2, 0, 0]; y = Pad(z, p, mode=reflect)", &["m >= 1"]),
+        ("p = [1, 0, -1, 3]; y = Pad(x, p, mode=edge)", &["m >= 1"]),
+        ("p = [0, 2, 0, 1]; y = Pad(x, p, mode=wrap)", &["m >= 1"]),
+        ("p = [0, 2, 0, 1]; y = com.microsoft.Pad(x, p, mode=edge)", &["m >= 1"]),
+    ] {
+        let (mut conditions, problems, _) = told(x(&["n", "m"]).text(text));
+        conditions.retain(|of| !of.contains("not known") && !of.starts_with("axes of one name"));
+        conditions.sort();
+        assert_eq!(
+            (conditions, problems),
+            (wanted.iter().map(|&of| of.to_owned()).collect(), vec![]),
+            "{text}"
+        );
+    }
+}
+
 /// Positions that are a slice of a table of 64, looked up in one of 32 rows.
 #[test]
 fn slices_of_tables_of_positions_are_followed() {

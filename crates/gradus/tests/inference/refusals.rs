@@ -218,9 +218,10 @@ fn limits_of_openvino() -> Vec<[Wrong; 2]> {
             openvino("Pad@12([1], =[2], =[2], pad_mode=edge)"),
             openvino("Pad@12([0], =[0], =[3], pad_mode=edge)"),
         ],
+        // Pads are limited in tensors without elements too.
         [
-            openvino("Einsum@7([4, 3], [2, 4, 3], equation='...i,...i->...')"),
-            openvino("Einsum@7([4, 3], [2, 4, 5], equation='...i,...i->...')"),
+            openvino("Pad@12([0, 1], =[0, 2], =[0, 1], pad_mode=edge)"),
+            openvino("Pad@12([0, 1], =[0, 2], =[0, 1], pad_mode=reflect)"),
         ],
     ]
 }
@@ -241,6 +242,11 @@ fn limits_of_texts_are_those_of_nodes() {
         ["Pad([1], =[0, 0], mode=reflect)", "Pad([1], =[0, 1], mode=reflect)"],
         ["Pad([1], =[9, 9], mode=edge)", "Pad([0], =[0, 1], mode=edge)"],
         ["Pad([3], =[0, 9], mode=wrap)", "Pad([0], =[1, 0], mode=wrap)"],
+        // Pads of a tensor without elements repeat none, but an axis of size 0 does not grow.
+        ["Pad([0, 1], =[0, 2, 0, 1], mode=reflect)", "Pad([2, 1], =[0, 2, 0, 1], mode=reflect)"],
+        ["Pad([0, 3], =[1, 0, -1, 3], mode=reflect)", "Pad([0, 3], =[1, 0, 0, 3], mode=reflect)"],
+        ["Pad([0, 3], =[-1, 0, 1, 0], mode=edge)", "Pad([0, 3], =[-1, 0, 2, 0], mode=edge)"],
+        ["Pad([3, 0], =[9, 0, 9, 0], mode=wrap)", "Pad([0, 0], =[0, 2, 0, 1], mode=wrap)"],
         [
             "ConvTranspose([1, 1, 4], [1, 1, 3], strides=[2], output_padding=[1])",
             "ConvTranspose([1, 1, 4], [1, 1, 3], strides=[2], output_padding=[2])",
