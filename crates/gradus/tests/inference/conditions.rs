@@ -358,12 +358,23 @@ fn items_of_a_list_go_together() {
     }
 }
 
-/// A window that moves by one element along data that is smaller by one leaves no window, and runs.
+/// A window that moves by one element along data that is smaller by one leaves no window, and runs;
+/// a window that is larger by less than a stride has a place.
 #[test]
-fn pools_may_have_no_windows() {
-    let window = vec![("kernel_shape", Content::Ints([5].into()))];
-    let (conditions, _, y) = told(x(&["1", "1", "n"]).with("MaxPool", &["x"], &["y"], window));
-    assert_eq!((conditions, &*y), (vec!["n >= 4".to_owned()], "float32[1, 1, n - 4]"));
+fn windows_may_be_larger_than_data() {
+    for (attributes, condition, y) in [
+        ("kernel_shape=[5]", "n >= 4", "n - 4"),
+        ("kernel_shape=[3], strides=[2]", "n >= 2", "max((n + 1)//2, 2) - 1"),
+        ("kernel_shape=[3], strides=[2], auto_pad=VALID", "n >= 2", "max((n + 1)//2, 2) - 1"),
+        ("kernel_shape=[2], strides=[2]", "n >= 1", "max(n//2, 1)"),
+    ] {
+        for operator in ["MaxPool", "AveragePool", "LpPool"] {
+            let sketch = x(&["1", "1", "n"]).text(&format!("y = {operator}(x, {attributes})"));
+            let (mut conditions, problems, of_y) = told(sketch);
+            assert_eq!((conditions.pop().as_deref(), problems.len()), (Some(condition), 0), "{attributes}");
+            assert_eq!(of_y, format!("float32[1, 1, {y}]"));
+        }
+    }
 }
 
 /// Sizes that a run checks of operators whose sizes are open.

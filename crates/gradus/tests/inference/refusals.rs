@@ -283,6 +283,19 @@ fn limits_of_texts_are_those_of_nodes() {
         [&grams(1, 2, ", weights=[1.0, 2.0, 3.0]"), &grams(1, 2, ", weights=[1.0, 2.0, 3.0, 4.0]")],
         ["STFT([1, 8, 1], =2, [4])", "STFT([1, 3, 1], =2, [4])"],
         ["DFT([1, 4, 1], =5)", "DFT([1, 4, 1], =0)"],
+        // A window that is larger than the data by less than a stride has a place.
+        [
+            "MaxPool([1, 1, 2], kernel_shape=[3], strides=[2])",
+            "MaxPool([1, 1, 1], kernel_shape=[5], strides=[2])",
+        ],
+        [
+            "AveragePool([1, 1, 2], kernel_shape=[3], strides=[2], auto_pad=VALID)",
+            "AveragePool([1, 1, 1], kernel_shape=[5], strides=[2], auto_pad=VALID)",
+        ],
+        [
+            "LpPool([1, 1, 2], kernel_shape=[3], strides=[2])",
+            "LpPool([1, 1, 1], kernel_shape=[5], strides=[2])",
+        ],
         ["DFT([1, 4, 1], onesided=1)", "DFT([1, 4, 2], onesided=1)"],
         ["Mod([2], [2], fmod=1)", "Mod([2], [2])"],
         ["Mod@28([2], [2])", "Mod@27([2], [2])"],
