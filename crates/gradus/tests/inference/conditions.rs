@@ -392,6 +392,10 @@ fn sizes_that_a_run_checks_are_conditions() {
         ("p = [1, 0, -1, 3]; y = Pad(x, p, mode=edge)", &["m >= 1"]),
         ("p = [0, 2, 0, 1]; y = Pad(x, p, mode=wrap)", &["m >= 1"]),
         ("p = [0, 2, 0, 1]; y = com.microsoft.Pad(x, p, mode=edge)", &["m >= 1"]),
+        // The last axis has real and imaginary parts.
+        ("y = DFT@20(x)", &["m <= 2", "m >= 1"]),
+        ("y = DFT@20(x, onesided=1)", &["m == 1"]),
+        ("s: float32[1, 8, k]; p = 2; l = 4; y = STFT(s, p, , l)", &["k <= 2", "k >= 1"]),
     ] {
         let (mut conditions, problems, _) = told(x(&["n", "m"]).text(text));
         conditions.retain(|of| !of.contains("not known") && !of.starts_with("axes of one name"));

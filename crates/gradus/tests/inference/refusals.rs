@@ -223,6 +223,13 @@ fn limits_of_openvino() -> Vec<[Wrong; 2]> {
             openvino("Pad@12([0, 1], =[0, 2], =[0, 1], pad_mode=edge)"),
             openvino("Pad@12([0, 1], =[0, 2], =[0, 1], pad_mode=reflect)"),
         ],
+        [openvino("DFT@7([1, 4, 2], =[1])"), openvino("DFT@7([1, 4, 1], =[1])")],
+        [openvino("IDFT@7([1, 4, 2], =[1])"), openvino("IDFT@7([1, 4, 3], =[1])")],
+        [openvino("IRDFT@9([1, 4, 2], =[1])"), openvino("IRDFT@9([1, 4, 1], =[1])")],
+        [
+            openvino("Einsum@7([4, 3], [2, 4, 3], equation='...i,...i->...')"),
+            openvino("Einsum@7([4, 3], [2, 4, 5], equation='...i,...i->...')"),
+        ],
     ]
 }
 
@@ -282,7 +289,10 @@ fn limits_of_texts_are_those_of_nodes() {
         [&grams(1, 2, ""), &grams(2, 1, "")],
         [&grams(1, 2, ", weights=[1.0, 2.0, 3.0]"), &grams(1, 2, ", weights=[1.0, 2.0, 3.0, 4.0]")],
         ["STFT([1, 8, 1], =2, [4])", "STFT([1, 3, 1], =2, [4])"],
+        ["STFT([1, 8, 2], =2, [4])", "STFT([1, 8, 3], =2, [4])"],
         ["DFT([1, 4, 1], =5)", "DFT([1, 4, 1], =0)"],
+        ["DFT([1, 4, 2])", "DFT([1, 4, 3])"],
+        ["DFT([0, 4, 2])", "DFT([0, 4, 0])"],
         // A window that is larger than the data by less than a stride has a place.
         [
             "MaxPool([1, 1, 2], kernel_shape=[3], strides=[2])",
