@@ -396,6 +396,11 @@ fn sizes_that_a_run_checks_are_conditions() {
         ("y = DFT@20(x)", &["m <= 2", "m >= 1"]),
         ("y = DFT@20(x, onesided=1)", &["m == 1"]),
         ("s: float32[1, 8, k]; p = 2; l = 4; y = STFT(s, p, , l)", &["k <= 2", "k >= 1"]),
+        // A tuple of indices has at most an index for each axis.
+        ("i: int64[j, k]; y = GatherND(x, i)", &["k <= 2"]),
+        ("i: int64[n, k]; y = GatherND(x, i, batch_dims=1)", &["k <= 1"]),
+        ("i: int64[j, k]; y = com.microsoft.GatherND(x, i)", &["k <= 2"]),
+        ("i: int64[j, k]; u: float32; y = ScatterND(x, i, u)", &["k <= 2"]),
     ] {
         let (mut conditions, problems, _) = told(x(&["n", "m"]).text(text));
         conditions.retain(|of| !of.contains("not known") && !of.starts_with("axes of one name"));

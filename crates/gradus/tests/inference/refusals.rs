@@ -306,6 +306,7 @@ fn limits_of_texts_are_those_of_nodes() {
             "LpPool([1, 1, 2], kernel_shape=[3], strides=[2])",
             "LpPool([1, 1, 1], kernel_shape=[5], strides=[2])",
         ],
+        ["GatherND([2, 2], =[0])", "GatherND([0, 2], =int64[0, 3]())"],
         ["DFT([1, 4, 1], onesided=1)", "DFT([1, 4, 2], onesided=1)"],
         ["Mod([2], [2], fmod=1)", "Mod([2], [2])"],
         ["Mod@28([2], [2])", "Mod@27([2], [2])"],
