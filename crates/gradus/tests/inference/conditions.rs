@@ -401,6 +401,11 @@ fn sizes_that_a_run_checks_are_conditions() {
         ("i: int64[n, k]; y = GatherND(x, i, batch_dims=1)", &["k <= 1"]),
         ("i: int64[j, k]; y = com.microsoft.GatherND(x, i)", &["k <= 2"]),
         ("i: int64[j, k]; u: float32; y = ScatterND(x, i, u)", &["k <= 2"]),
+        // The scale to a size above 0 is a quotient by the size of the axis.
+        (
+            "t = [3, 5]; y = Resize(x, , , t, axes=[0, 1], keep_aspect_ratio_policy=not_larger)",
+            &["m >= 1", "n >= 1"],
+        ),
     ] {
         let (mut conditions, problems, _) = told(x(&["n", "m"]).text(text));
         conditions.retain(|of| !of.contains("not known") && !of.starts_with("axes of one name"));

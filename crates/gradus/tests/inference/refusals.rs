@@ -307,6 +307,10 @@ fn limits_of_texts_are_those_of_nodes() {
             "LpPool([1, 1, 1], kernel_shape=[5], strides=[2])",
         ],
         ["GatherND([2, 2], =[0])", "GatherND([0, 2], =int64[0, 3]())"],
+        [
+            "Resize([1, 2], =float32[0](), =float32[0](), =[3, 5], axes=[0, 1], keep_aspect_ratio_policy=not_larger)",
+            "Resize([0, 2], =float32[0](), =float32[0](), =[3, 5], axes=[0, 1], keep_aspect_ratio_policy=not_larger)",
+        ],
         ["DFT([1, 4, 1], onesided=1)", "DFT([1, 4, 2], onesided=1)"],
         ["Mod([2], [2], fmod=1)", "Mod([2], [2])"],
         ["Mod@28([2], [2])", "Mod@27([2], [2])"],
