@@ -358,12 +358,64 @@ fn items_of_a_list_go_together() {
     }
 }
 
-/// A window that moves by one element along data that is smaller by one leaves no window, and runs.
+/// A window that moves by one element along data that is smaller by one leaves no window, and runs;
+/// a window that is larger by less than a stride has a place.
 #[test]
-fn pools_may_have_no_windows() {
-    let window = vec![("kernel_shape", Content::Ints([5].into()))];
-    let (conditions, _, y) = told(x(&["1", "1", "n"]).with("MaxPool", &["x"], &["y"], window));
-    assert_eq!((conditions, &*y), (vec!["n >= 4".to_owned()], "float32[1, 1, n - 4]"));
+fn windows_may_be_larger_than_data() {
+    for (attributes, condition, y) in [
+        ("kernel_shape=[5]", "n >= 4", "n - 4"),
+        ("kernel_shape=[3], strides=[2]", "n >= 2", "max((n + 1)//2, 2) - 1"),
+        ("kernel_shape=[3], strides=[2], auto_pad=VALID", "n >= 2", "max((n + 1)//2, 2) - 1"),
+        ("kernel_shape=[2], strides=[2]", "n >= 1", "max(n//2, 1)"),
+    ] {
+        for operator in ["MaxPool", "AveragePool", "LpPool"] {
+            let sketch = x(&["1", "1", "n"]).text(&format!("y = {operator}(x, {attributes})"));
+            let (mut conditions, problems, of_y) = told(sketch);
+            assert_eq!((conditions.pop().as_deref(), problems.len()), (Some(condition), 0), "{attributes}");
+            assert_eq!(of_y, format!("float32[1, 1, {y}]"));
+        }
+    }
+}
+
+/// Sizes that a run checks of operators whose sizes are open.
+#[test]
+fn sizes_that_a_run_checks_are_conditions() {
+    for (text, wanted) in [
+        // Pads of a tensor without elements repeat none.
+        ("p = [0, 2, 0, 1]; y = Pad(x, p, mode=reflect)", &["m >= 1", "m >= 3 if n >= 1"][..]),
+        (
+            "p = [1, 0, -1, 3]; y = Pad(x, p, mode=reflect)",
+            &["m >= 1", "m >= 4 if n >= 1", "n >= 2 if n >= 1"],
+        ),
+        ("z: float32[n, 2]; p = [0, 2, 0, 0]; y = Pad(z, p, mode=reflect)", &["n <= 0"]),
+        ("z: float32[0, m]; p = [0, 2, 0, 0]; y = Pad(z, p, mode=reflect)", &["m >= 1"]),
+        ("p = [1, 0, -1, 3]; y = Pad(x, p, mode=edge)", &["m >= 1"]),
+        ("p = [0, 2, 0, 1]; y = Pad(x, p, mode=wrap)", &["m >= 1"]),
+        ("p = [0, 2, 0, 1]; y = com.microsoft.Pad(x, p, mode=edge)", &["m >= 1"]),
+        // The last axis has real and imaginary parts.
+        ("y = DFT@20(x)", &["m <= 2", "m >= 1"]),
+        ("y = DFT@20(x, onesided=1)", &["m == 1"]),
+        ("s: float32[1, 8, k]; p = 2; l = 4; y = STFT(s, p, , l)", &["k <= 2", "k >= 1"]),
+        // A tuple of indices has at most an index for each axis.
+        ("i: int64[j, k]; y = GatherND(x, i)", &["k <= 2"]),
+        ("i: int64[n, k]; y = GatherND(x, i, batch_dims=1)", &["k <= 1"]),
+        ("i: int64[j, k]; y = com.microsoft.GatherND(x, i)", &["k <= 2"]),
+        ("i: int64[j, k]; u: float32; y = ScatterND(x, i, u)", &["k <= 2"]),
+        // The scale to a size above 0 is a quotient by the size of the axis.
+        (
+            "t = [3, 5]; y = Resize(x, , , t, axes=[0, 1], keep_aspect_ratio_policy=not_larger)",
+            &["m >= 1", "n >= 1"],
+        ),
+    ] {
+        let (mut conditions, problems, _) = told(x(&["n", "m"]).text(text));
+        conditions.retain(|of| !of.contains("not known") && !of.starts_with("axes of one name"));
+        conditions.sort();
+        assert_eq!(
+            (conditions, problems),
+            (wanted.iter().map(|&of| of.to_owned()).collect(), vec![]),
+            "{text}"
+        );
+    }
 }
 
 /// Positions that are a slice of a table of 64, looked up in one of 32 rows.

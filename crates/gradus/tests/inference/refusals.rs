@@ -218,11 +218,50 @@ fn limits_of_openvino() -> Vec<[Wrong; 2]> {
             openvino("Pad@12([1], =[2], =[2], pad_mode=edge)"),
             openvino("Pad@12([0], =[0], =[3], pad_mode=edge)"),
         ],
+        // Pads are limited in tensors without elements too.
+        [
+            openvino("Pad@12([0, 1], =[0, 2], =[0, 1], pad_mode=edge)"),
+            openvino("Pad@12([0, 1], =[0, 2], =[0, 1], pad_mode=reflect)"),
+        ],
+        [openvino("DFT@7([1, 4, 2], =[1])"), openvino("DFT@7([1, 4, 1], =[1])")],
+        [openvino("IDFT@7([1, 4, 2], =[1])"), openvino("IDFT@7([1, 4, 3], =[1])")],
+        [openvino("IRDFT@9([1, 4, 2], =[1])"), openvino("IRDFT@9([1, 4, 1], =[1])")],
         [
             openvino("Einsum@7([4, 3], [2, 4, 3], equation='...i,...i->...')"),
             openvino("Einsum@7([4, 3], [2, 4, 5], equation='...i,...i->...')"),
         ],
     ]
+}
+
+/// Nodes of sizes around 0 and around that of a window, of which the first of each two runs and the
+/// second does not.
+fn limits_of_small_sizes() -> Vec<[Wrong; 2]> {
+    let cases = [
+        // Pads of a tensor without elements repeat none, but an axis of size 0 does not grow.
+        ["Pad([0, 1], =[0, 2, 0, 1], mode=reflect)", "Pad([2, 1], =[0, 2, 0, 1], mode=reflect)"],
+        ["Pad([0, 3], =[1, 0, -1, 3], mode=reflect)", "Pad([0, 3], =[1, 0, 0, 3], mode=reflect)"],
+        ["Pad([0, 3], =[-1, 0, 1, 0], mode=edge)", "Pad([0, 3], =[-1, 0, 2, 0], mode=edge)"],
+        ["Pad([3, 0], =[9, 0, 9, 0], mode=wrap)", "Pad([0, 0], =[0, 2, 0, 1], mode=wrap)"],
+        // A window that is larger than the data by less than a stride has a place.
+        [
+            "MaxPool([1, 1, 2], kernel_shape=[3], strides=[2])",
+            "MaxPool([1, 1, 1], kernel_shape=[5], strides=[2])",
+        ],
+        [
+            "AveragePool([1, 1, 2], kernel_shape=[3], strides=[2], auto_pad=VALID)",
+            "AveragePool([1, 1, 1], kernel_shape=[5], strides=[2], auto_pad=VALID)",
+        ],
+        [
+            "LpPool([1, 1, 2], kernel_shape=[3], strides=[2])",
+            "LpPool([1, 1, 1], kernel_shape=[5], strides=[2])",
+        ],
+        ["GatherND([2, 2], =[0])", "GatherND([0, 2], =int64[0, 3]())"],
+        [
+            "Resize([1, 2], =float32[0](), =float32[0](), =[3, 5], axes=[0, 1], keep_aspect_ratio_policy=not_larger)",
+            "Resize([0, 2], =float32[0](), =float32[0](), =[3, 5], axes=[0, 1], keep_aspect_ratio_policy=not_larger)",
+        ],
+    ];
+    cases.into_iter().map(|pair| pair.map(wrong)).collect()
 }
 
 /// A node, and whether it is one that the text of its standard allows: by the numbers of attributes
@@ -276,7 +315,10 @@ fn limits_of_texts_are_those_of_nodes() {
         [&grams(1, 2, ""), &grams(2, 1, "")],
         [&grams(1, 2, ", weights=[1.0, 2.0, 3.0]"), &grams(1, 2, ", weights=[1.0, 2.0, 3.0, 4.0]")],
         ["STFT([1, 8, 1], =2, [4])", "STFT([1, 3, 1], =2, [4])"],
+        ["STFT([1, 8, 2], =2, [4])", "STFT([1, 8, 3], =2, [4])"],
         ["DFT([1, 4, 1], =5)", "DFT([1, 4, 1], =0)"],
+        ["DFT([1, 4, 2])", "DFT([1, 4, 3])"],
+        ["DFT([0, 4, 2])", "DFT([0, 4, 0])"],
         ["DFT([1, 4, 1], onesided=1)", "DFT([1, 4, 2], onesided=1)"],
         ["Mod([2], [2], fmod=1)", "Mod([2], [2])"],
         ["Mod@28([2], [2])", "Mod@27([2], [2])"],
@@ -304,7 +346,7 @@ fn limits_of_texts_are_those_of_nodes() {
     ];
     let mut wrong = Vec::new();
     let cases = cases.map(|pair| pair.map(self::wrong));
-    for [right, refused] in cases.into_iter().chain(limits_of_openvino()) {
+    for [right, refused] in cases.into_iter().chain(limits_of_small_sizes()).chain(limits_of_openvino()) {
         let (model, values, _) = right.model();
         if let Err(error) = model.run(&values) {
             wrong.push(format!("refused: {error}"));

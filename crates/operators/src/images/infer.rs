@@ -113,6 +113,11 @@ pub fn resize(cx: &mut InferContext<'_, '_>) -> InferResult {
     let mut all = dims.to_vec();
     let policy = words::RATIO_POLICY.of(&cx.attributes)?;
     for (i, &axis) in axes.iter().enumerate() {
+        if policy != "stretch" {
+            // The scale to a size above 0 is a quotient by the dimension.
+            let least = cx.min(sizes[i], Dim::ONE);
+            cx.require(dims[axis], Relation::AtLeast, least);
+        }
         all[axis] = match policy {
             "stretch" => sizes[i],
             _ => match proportional(&dims, &sizes, &axes, policy, axis) {

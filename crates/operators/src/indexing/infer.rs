@@ -435,6 +435,8 @@ pub fn gather_nd(cx: &mut InferContext<'_, '_>) -> InferResult {
         return Err(errors::rank("the indices", 0, "at least 1").into());
     };
     let Some(depth) = last.known().and_then(usize_of_i64) else {
+        let rest = Dim::from(dims.len().saturating_sub(batch));
+        cx.require(*last, Relation::AtMost, rest);
         return Err(InferError::input(1, "has an unknown last dimension, which decides the rank"));
     };
     let Some(rest) = dims.get(batch.saturating_add(depth)..).filter(|_| batch <= before.len()) else {
@@ -490,6 +492,8 @@ pub(super) fn scattered(cx: &mut InferContext<'_, '_>, plain: bool) -> InferResu
             })?;
             cx.same_shape(2, &[before, rest].concat())?;
             require_in_range(cx, &dims[..depth])?;
+        } else {
+            cx.require(*depth, Relation::AtMost, Dim::from(dims.len()));
         }
     }
     let put = |cx: &mut InferContext<'_, '_>| {

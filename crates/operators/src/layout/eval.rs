@@ -212,7 +212,7 @@ fn source(mode: &str, at: i64, size: usize) -> Option<usize> {
 
 /// The longest pad of an axis of that size. A reflection has the elements next to the edge once, as
 /// all runtimes have it.
-pub fn longest_pad(mode: &str, size: i64) -> i64 {
+fn longest_pad(mode: &str, size: i64) -> i64 {
     match mode {
         "reflect" => (size - 1).max(0),
         "symmetric" => size,
@@ -221,7 +221,15 @@ pub fn longest_pad(mode: &str, size: i64) -> i64 {
     }
 }
 
-/// `Pad`: the elements, padded with a value or with others of them.
+/// Refuses pads of an axis that are longer than the mode allows for its size.
+pub fn check_pads(mode: &str, axis: usize, size: i64, pads: [i64; 2]) -> Result<()> {
+    let longest = longest_pad(mode, size);
+    let long = pads.into_iter().find(|&pad| pad > longest);
+    long.map_or(Ok(()), |pad| Err(errors::long_pad(axis, pad, longest, mode)))
+}
+
+/// `Pad`: the elements, padded with a value or with others of them. A tensor without elements has
+/// none that a pad repeats: only an axis of size 0 that grows is refused then.
 pub fn pad(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
@@ -239,9 +247,8 @@ pub fn pad(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<
         let len = i64::try_from(sum).ok().and_then(usize_of_i64);
         sizes[axis] = len.ok_or_else(|| errors::shape(what(), sum, "a size of at least 0"))?;
         before[axis] = pads[i];
-        let longest = longest_pad(mode, i64_of(dims[axis]));
-        if let Some(pad) = [pads[i], pads[i + axes.len()]].into_iter().find(|&pad| pad > longest) {
-            return Err(errors::long_pad(axis, pad, longest, mode));
+        if sizes[axis] > 0 && dims[axis] == 0 || !dims.contains(&0) {
+            check_pads(mode, axis, i64_of(dims[axis]), [pads[i], pads[i + axes.len()]])?;
         }
     }
     let fill = if cx.has(2) {

@@ -12,12 +12,12 @@ use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::{Error, Kind, Shape};
 
 use crate::attributes::required;
-use crate::dim::{Bounds, Dim, Relation};
+use crate::dim::{Bounds, Condition, Dim, Relation};
 use crate::fact::{Dims, Elements, Extremes, Fact, TensorFact};
 use crate::indexing::infer::{chosen, like_first, require_up_to, with_elements};
 use crate::indices::Along;
 use crate::infer::{InferContext, InferError, InferResult};
-use crate::layout::eval::{longest_pad, parts_of_split};
+use crate::layout::eval::{check_pads, parts_of_split};
 use crate::normalize::Older;
 use crate::{errors, indices};
 
@@ -358,50 +358,78 @@ pub fn pad(cx: &mut InferContext<'_, '_>) -> InferResult {
     };
     let (begins, ends) = pads.split_at(axes.len());
     let mode = cx.attributes.text("mode")?.unwrap_or("constant").to_owned();
-    padded(cx, &axes, [begins, ends], &mode, 2)
+    padded(cx, &axes, [begins, ends], (&mode, false), 2)
 }
 
-/// Requires that a pad is not longer than the mode allows for an axis of that size.
-fn limit_pad(
+/// Requires that pads are not longer than the mode allows for the size of their axis; of a tensor
+/// without elements, only that an axis of size 0 does not grow, unless all are limited.
+fn limit_pads(
     cx: &mut InferContext<'_, '_>,
-    axis: usize,
-    [size, pad]: [Dim; 2],
-    mode: &str,
+    (axis, dims): (usize, &[Dim]),
+    pads: [Dim; 2],
+    (mode, limits_all): (&str, bool),
 ) -> Result<(), InferError> {
-    if let (Dim::Known(size), Dim::Known(pad)) = (size, pad) {
-        let longest = longest_pad(mode, size);
-        return if pad > longest { Err(errors::long_pad(axis, pad, longest, mode).into()) } else { Ok(()) };
+    if mode == "constant" {
+        return Ok(());
     }
-    match mode {
+    let (size, both) = (dims[axis], cx.add(pads[0], pads[1]));
+    let grows = both.known().is_some_and(|both| both > 0);
+    if let (Dim::Known(size), [Some(begin), Some(end)]) = (size, pads.map(Dim::known))
+        && (limits_all
+            || if size == 0 { grows } else { dims.iter().all(|&dim| cx.symbols().at_least(dim, 1)) })
+    {
+        return Ok(check_pads(mode, axis, size, [begin, end])?);
+    }
+    let mut guards = Vec::new();
+    if !limits_all {
+        let least = cx.min(both, Dim::ONE);
+        cx.require(size, Relation::AtLeast, least);
+        if dims.contains(&Dim::ZERO) {
+            return Ok(());
+        }
+        for (at, &dim) in dims.iter().enumerate() {
+            if (at != axis || !grows) && !cx.symbols().at_least(dim, 1) {
+                guards.push(Condition::new(dim, Relation::AtLeast, Dim::ONE));
+            }
+        }
+    }
+    let pad = cx.max(pads[0], pads[1]);
+    cx.guarded(&guards, |cx| match mode {
         "reflect" | "symmetric" => {
             let less = if mode == "reflect" { cx.subtract(size, Dim::ONE) } else { size };
             let longest = cx.max(less, Dim::ZERO);
+            if let (Some(pad), Some(longest)) = (pad.known(), longest.known())
+                && pad > longest
+            {
+                // Only a tensor without elements is padded so.
+                let count = cx.product(dims);
+                return cx.require(count, Relation::AtMost, Dim::ZERO);
+            }
             cx.require(pad, Relation::AtMost, longest);
         }
-        "edge" | "wrap" => {
+        _ => {
             let least = cx.min(pad, Dim::ONE);
             cx.require(size, Relation::AtLeast, least);
         }
-        _ => {}
-    }
+    });
     Ok(())
 }
 
 /// The first input, padded before and after along these axes: in the constant mode with copies of
-/// the element of the input `fill`, zeros without it.
+/// the element of the input `fill`, zeros without it. With the mode is told whether it limits pads of
+/// tensors without elements too.
 pub fn padded(
     cx: &mut InferContext<'_, '_>,
     axes: &[usize],
     [begins, ends]: [&[Dim]; 2],
-    mode: &str,
+    (mode, limits_all): (&str, bool),
     fill: usize,
 ) -> InferResult {
-    let mut all = cx.dims(0)?.to_vec();
+    let dims = cx.dims(0)?;
+    let mut all = dims.to_vec();
     let fill = (mode == "constant").then_some(fill);
     for (&axis, (&begin, &end)) in axes.iter().zip(begins.iter().zip(ends)) {
-        for pad in [begin, end] {
-            limit_pad(cx, axis, [all[axis], pad], mode)?;
-        }
+        limit_pads(cx, (axis, &dims), [begin, end], (mode, limits_all))?;
         if let [Some(size), Some(before), Some(after)] = [all[axis], begin, end].map(Dim::known) {
             let len: i128 = [size, before, after].map(i128::from).iter().sum();
             let Ok(len @ 0..) = i64::try_from(len) else {

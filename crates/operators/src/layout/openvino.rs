@@ -344,7 +344,7 @@ pub fn pad(cx: &mut InferContext<'_, '_>) -> InferResult {
         return Err(errors::pads(begins.len(), ends.len(), rank).into());
     }
     let mode = words::PAD_KIND.of(&cx.attributes)?;
-    padded(cx, &(0..rank).collect::<Vec<_>>(), [&begins, &ends], mode, 3)
+    padded(cx, &(0..rank).collect::<Vec<_>>(), [&begins, &ends], (mode, true), 3)
 }
 
 /// `Reshape` of OpenVINO, whose flag says what a zero means.
@@ -434,11 +434,14 @@ pub fn run_tile(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Valu
 /// `Pad` of OpenVINO, whose begins and ends are inputs of their own.
 pub fn run_pad(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (begins, ends) = (cx.integers(1)?, cx.integers(2)?);
-    let rank = cx.tensor(0)?.shape().rank();
-    if [begins.len(), ends.len()] != [rank; 2] {
-        return Err(errors::pads(begins.len(), ends.len(), rank));
+    let dims = cx.tensor(0)?.shape().dims();
+    if [begins.len(), ends.len()] != [dims.len(); 2] {
+        return Err(errors::pads(begins.len(), ends.len(), dims.len()));
     }
     let mode = words::PAD_KIND.of(attributes)?;
+    for (axis, &size) in dims.iter().enumerate() {
+        layout::eval::check_pads(mode, axis, i64_of(size), [begins[axis], ends[axis]])?;
+    }
     let inputs = [input(cx, 0), integers(&[begins, ends].concat()), input(cx, 3)];
     called(cx, layout::eval::pad, vec![("mode", Content::Bytes(mode.into()))], &inputs)
 }

@@ -34,12 +34,17 @@ pub fn half(cx: &mut InferContext<'_, '_>, len: Dim) -> Dim {
     cx.add(half, Dim::ONE)
 }
 
-/// Checks that numbers are real or complex, by the size of their axis.
-fn parts(size: Dim) -> Result<(), InferError> {
+/// Requires that numbers are real or complex, by the size of their axis.
+fn parts(cx: &mut InferContext<'_, '_>, size: Dim) -> Result<(), InferError> {
     match size {
-        Dim::Known(1 | 2) | Dim::Symbolic(_) => Ok(()),
-        Dim::Known(other) => Err(errors::shape("size of the last axis", other, "1 or 2").into()),
+        Dim::Known(1 | 2) => {}
+        Dim::Known(other) => return Err(errors::shape("size of the last axis", other, "1 or 2").into()),
+        Dim::Symbolic(_) => {
+            cx.require(size, Relation::AtLeast, Dim::ONE);
+            cx.require(size, Relation::AtMost, Dim::Known(2));
+        }
     }
+    Ok(())
 }
 
 /// Shape of `DFT`: the input's, with the length of the transform along its axis.
@@ -49,7 +54,7 @@ pub fn dft(cx: &mut InferContext<'_, '_>) -> InferResult {
     if rank < 2 {
         return Err(errors::rank(cx.input_label(0), rank, "at least 2").into());
     }
-    parts(dims[rank - 1])?;
+    parts(cx, dims[rank - 1])?;
     [1, 2].into_iter().try_for_each(|input| cx.one_element(input))?;
     let (one_sided, inverse) =
         (cx.attributes.flag("onesided", false)?, cx.attributes.flag("inverse", false)?);
@@ -98,7 +103,7 @@ pub fn stft(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (batch, signal) = match *dims {
         [batch, signal] => (batch, signal),
         [batch, signal, last] => {
-            parts(last)?;
+            parts(cx, last)?;
             (batch, signal)
         }
         _ => return Err(errors::rank("the signal", dims.len(), "2 or 3").into()),

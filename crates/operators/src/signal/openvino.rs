@@ -14,8 +14,9 @@ pub fn transformed(cx: &mut InferContext<'_, '_>) -> InferResult {
         name => (false, name == "IRDFT"),
     };
     let mut all = cx.dims(0)?.to_vec();
-    if !from_real && all.pop().is_none() {
-        return Err(errors::rank("input 0", 0, "at least 1").into());
+    if !from_real {
+        let parts = all.pop().ok_or_else(|| errors::rank("input 0", 0, "at least 1"))?;
+        cx.equal(parts, Dim::Known(2), "size of the last axis of input 0")?;
     }
     let rank = all.len();
     let axes = cx.known_integers(1).map(|axes| indices::axes(&axes, rank)).transpose()?;

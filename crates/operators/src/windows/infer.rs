@@ -140,7 +140,7 @@ impl Windows {
                 cx.assume(size, Relation::AtLeast, Dim::ONE);
                 let shift = cx.add(room, stride);
                 if room.known().is_none() && !cx.symbols().at_least(shift, 1) {
-                    cx.assume(room, Relation::AtLeast, Dim::ZERO);
+                    cx.may_assume(shift, Relation::AtLeast, Dim::ONE);
                 }
                 cx.truncated_divide(room, stride)
             }
