@@ -430,9 +430,11 @@ fn a_file_that_is_cut_short_while_it_is_read_is_an_error() {
 fn signals_remove_unfinished_files() {
     let folder = Scratch::new("files-signals");
     for (signal, number) in [("INT", 2), ("TERM", 15), ("HUP", 1), ("QUIT", 3), ("XCPU", 24), ("USR1", 10)] {
-        let mut child = Command::new(cargo_bin!("gradus"));
+        // Under `nohup`, programs ignore HUP.
+        let mut child = Command::new("env");
         let mut child = child
-            .args(["range", "0", "1e10", "1", "--out", "x.csv"])
+            .args([format!("--default-signal={signal}").as_ref(), cargo_bin!("gradus").as_os_str()])
+            .args(["range", "0", "1e9", "1", "--out", "x.csv"])
             .current_dir(folder.path())
             .spawn()
             .unwrap();
