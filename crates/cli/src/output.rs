@@ -258,8 +258,8 @@ pub(crate) fn table(headings: &[&str]) -> Table {
     table
 }
 
-/// A table as text, whose columns are at least as wide as their longest words, up to 60 characters: a
-/// narrow terminal wraps lines, but only longer words are broken by the table.
+/// A table as text, whose columns are at least as wide as their longest words, up to 60 characters:
+/// a narrow terminal wraps lines, but only longer words are broken by the table.
 pub(crate) fn render(table: &Table) -> String {
     const WIDEST: usize = 60;
     let mut table = table.clone();

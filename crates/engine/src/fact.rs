@@ -91,8 +91,8 @@ pub struct Extremes {
     pub min: Dim,
     /// The maximum.
     pub max: Dim,
-    /// True for the minimum, and for the maximum, if it is an element wherever there are any; if not,
-    /// it is a bound of the elements.
+    /// True for the minimum, and for the maximum, if it is an element wherever there are any; if
+    /// not, it is a bound of the elements.
     pub attained: [bool; 2],
 }
 

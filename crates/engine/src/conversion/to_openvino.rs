@@ -44,9 +44,9 @@ impl ConvertContext<'_, '_> {
     }
 
     /// The second factor of a product of matrices of one type, `across` if it is transposed.
-    /// OpenVINO's processor plug-in takes the scales of compressed weights for those of columns, and
-    /// multiplies by other numbers, or reads beyond them, where each row has its own, and refuses
-    /// blocks of columns: a factor of 1 keeps it from that.
+    /// OpenVINO's processor plug-in takes the scales of compressed weights for those of columns,
+    /// and multiplies by other numbers, or reads beyond them, where each row has its own, and
+    /// refuses blocks of columns: a factor of 1 keeps it from that.
     pub fn weights(&mut self, value: NewValue, dtype: DType, across: bool) -> Result<NewValue> {
         if !self.has_scaled_rows(value, usize::from(across)) {
             return Ok(value);

@@ -186,8 +186,8 @@ impl Model {
     ///
     /// # Errors
     /// [`Kind::Unsupported`] if the model is in no file, or inputs of it cannot be made;
-    /// [`Kind::Usage`] if options name what the model lacks; [`Kind::Limit`]; if the runtime refuses
-    /// all inputs, its last error.
+    /// [`Kind::Usage`] if options name what the model lacks; [`Kind::Limit`]; if the runtime
+    /// refuses all inputs, its last error.
     pub fn audit(&self, runtime: &dyn Runtime, options: &AuditOptions) -> Result<Audit> {
         let subject = Subject::new(self, runtime, options)?;
         let bases = subject.bases()?;

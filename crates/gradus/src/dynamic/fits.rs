@@ -21,8 +21,8 @@ const MAX_SIZES: usize = 24;
 pub(super) const FIRST_LINE: u8 = 4;
 
 /// Expressions that are these numbers in the sources, the most likely first: sizes in `near`, sizes
-/// that the node sees, their products, multiples and quotients; with several sources, sizes of other
-/// nodes and affine expressions.
+/// that the node sees, their products, multiples and quotients; with several sources, sizes of
+/// other nodes and affine expressions.
 pub(super) fn fits(
     view: &mut ChangedModel,
     (ground, sources): (&Ground<'_>, &Sources<'_>),

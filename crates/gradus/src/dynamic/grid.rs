@@ -2,9 +2,9 @@
 //! from -1 to 1, with or without both ends.
 //!
 //! Element `i` of an axis of size `s` is `start + (i + shift)*span/(s + ends)`: `ends` is -1 where
-//! the first and the last element are the ends of the span, else 0; `shift` is 0, 1/2 or 1. Programs
-//! compute grids in many ways, so elements are compared but for rounding. Steps that follow from no
-//! size are a span over 1.
+//! the first and the last element are the ends of the span, else 0; `shift` is 0, 1/2 or 1.
+//! Programs compute grids in many ways, so elements are compared but for rounding. Steps that
+//! follow from no size are a span over 1.
 
 use gradus_core::convert::{Rules, i64_of, nearest_f64};
 use gradus_core::{DType, Number, Shape, Tensor};
@@ -16,7 +16,7 @@ use super::table::{MAX_AXES, epsilon, index, slice};
 pub(super) struct GridAxis {
     pub(super) span: Tensor,
     pub(super) shift: Tensor,
-    /// What is added to the size by which the span is divided; nothing if it is a step.
+    /// The number that is added to the size by which the span is divided; nothing if it is a step.
     pub(super) ends: Option<i64>,
 }
 

@@ -1,6 +1,6 @@
 //! Numbers that stay as they are, though they are what a size was: a mean that divides by a length,
-//! a slice that ends two before the last row, a pool as large as its image, a grid. One export does not tell
-//! whether they are sizes.
+//! a slice that ends two before the last row, a pool as large as its image, a grid. One export does
+//! not tell whether they are sizes.
 
 use gradus_core::convert::{i64_of, nearest_f64};
 use gradus_core::graph::{Content, Node, Standard};

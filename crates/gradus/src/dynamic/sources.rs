@@ -47,7 +47,7 @@ impl<'m> Sources<'m> {
         };
         let (graph, id) = of(0)?;
         let first = constant(graph, id)?;
-        // What the first export wrote out, another may repeat.
+        // Another export may repeat a table that the first wrote out.
         let other = |source| {
             let (graph, id) = of(source)?;
             let data = || constant(graph, expanded(graph, id)?);

@@ -635,8 +635,8 @@ pub(super) fn returns_indices_of_open(node: &NodeFacts<'_>) -> bool {
     is_open && node.node.outputs.get(1).is_some_and(Option::is_some)
 }
 
-/// When a transposed convolution whose size is stride times that of its input has windows and strides
-/// that meet a condition.
+/// When a transposed convolution whose size is stride times that of its input has windows and
+/// strides that meet a condition.
 pub(super) fn same_size(node: &NodeFacts<'_>, meets: impl Fn(i64, i64) -> bool) -> Option<When> {
     if !is_same(node) || node.attributes.ints("output_shape").ok()?.is_some() {
         return None;
@@ -649,8 +649,8 @@ pub(super) fn same_size(node: &NodeFacts<'_>, meets: impl Fn(i64, i64) -> bool) 
     }
 }
 
-/// The size that a transposed convolution is given, where `auto_pad` asks for the same size or, if not
-/// `same`, is not set.
+/// The size that a transposed convolution is given, where `auto_pad` asks for the same size or, if
+/// not `same`, is not set.
 pub(super) fn given_size<'a>(node: &NodeFacts<'a>, same: bool) -> Option<&'a [i64]> {
     let is_of_kind = if same { is_same(node) } else { !is_same(node) && !is_text(node, "auto_pad", "VALID") };
     node.attributes.ints("output_shape").ok()?.filter(|_| is_of_kind)

@@ -1,5 +1,5 @@
-//! Portability: the nodes of a model whose results depend on the program that runs it, and the sizes
-//! from which on they do.
+//! Portability: the nodes of a model whose results depend on the program that runs it, and the
+//! sizes from which on they do.
 //!
 //! A model of another standard is compared as the ONNX model that it converts to; operators of
 //! OpenVINO whose results differ in OpenVINO itself have rows of their own.
@@ -202,7 +202,8 @@ impl Search<'_> {
             function.map_or_else(|| at.parameters.clone(), |called| attributes.handed_to(called));
         for (number, graph) in graphs_of_node(self.model, node).enumerate() {
             let path: Vec<_> = at.path.iter().copied().chain([(index, number)]).collect();
-            // Nothing is known of a graph that was not inferred, as bodies of functions past a limit.
+            // Nothing is known of a graph that was not inferred, as bodies of functions past a
+            // limit.
             let Some(facts) = self.bodies.get(&path).map(<[Fact]>::to_vec) else { continue };
             let (label, parameters) = (format!("{label}, "), parameters.clone());
             self.graph(&NodePlace { graph, facts: &facts, path, label, parameters });

@@ -1,5 +1,5 @@
-//! Models for the processor plug-in of OpenVINO: forms that it computes wrongly are not written, and
-//! nodes that it refuses are named.
+//! Models for the processor plug-in of OpenVINO: forms that it computes wrongly are not written,
+//! and nodes that it refuses are named.
 
 use gradus::conversion::{ConvertOptions, Converted, Exactness};
 use gradus::graph::Content;
@@ -13,8 +13,8 @@ fn in_openvino(sketch: Sketch) -> Converted {
     sketch.model_of(24).convert(OpenVino, &ConvertOptions::default()).unwrap()
 }
 
-/// The plug-in takes the scales of compressed weights for those of columns: rows that have their own
-/// are multiplied by 1 before the product, columns are not.
+/// The plug-in takes the scales of compressed weights for those of columns: rows that have their
+/// own are multiplied by 1 before the product, columns are not.
 #[test]
 fn products_take_weights_with_scaled_rows() {
     let codes: Vec<i8> = (0..24).map(|code| code - 12).collect();
@@ -105,8 +105,8 @@ fn lengths_of_sequences_of_open_sizes_are_named() {
     }
 }
 
-/// The plug-in fuses attention and the function of elements after it, and takes the axes of heads and
-/// positions for each other where they are of one size.
+/// The plug-in fuses attention and the function of elements after it, and takes the axes of heads
+/// and positions for each other where they are of one size.
 #[test]
 fn attention_of_as_many_heads_as_positions_is_named() {
     for (sizes, is_named) in

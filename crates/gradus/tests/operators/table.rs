@@ -281,7 +281,8 @@ fn cases(standard: Standard, signature: &'static Signature) -> Vec<OneNode> {
 }
 
 /// The rows that have cases here. Those that the table of OpenVINO's operators makes are held by
-/// recorded models (tests/conformance/), those of Paddle by recorded programs (tests/models/paddle.rs).
+/// recorded models (tests/conformance/), those of Paddle by recorded programs
+/// (tests/models/paddle.rs).
 fn rows() -> impl Iterator<Item = &'static Row> {
     let here = |row: &&Row| match row.standard {
         // Operators of ONNX Runtime are run by models of its optimiser.

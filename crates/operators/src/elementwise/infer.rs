@@ -541,7 +541,7 @@ fn narrowed(cx: &mut InferContext<'_, '_>, input: usize) -> Option<Extremes> {
     let own = cx.extremes(input)?;
     let Some((operation, most)) = cx.compared_with(0, input) else { return Some(own) };
     let symbols = cx.symbols();
-    // Where the condition does not hold, its opposite does.
+    // The opposite of a condition that does not hold.
     let (is_below, by) = match (operation, input) {
         (Operation::Less, 1) | (Operation::GreaterOrEqual, 2) => (true, -1),
         (Operation::LessOrEqual, 1) | (Operation::Greater, 2) => (true, 0),

@@ -69,7 +69,8 @@ pub fn gather(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(facts)
 }
 
-/// Requires that the indices are within an axis if the result has elements: others are not looked at.
+/// Requires that the indices are within an axis if the result has elements: others are not looked
+/// at.
 fn require_where_any(cx: &mut InferContext<'_, '_>, result: &[Fact], axis: usize) -> Result<(), InferError> {
     let dims = result.first().and_then(Fact::as_tensor).and_then(|fact| fact.dims.clone());
     if dims.is_some_and(|dims| dims.iter().all(|&dim| cx.symbols().at_least(dim, 1))) {

@@ -416,8 +416,8 @@ fn limit_pads(
 }
 
 /// The first input, padded before and after along these axes: in the constant mode with copies of
-/// the element of the input `fill`, zeros without it. With the mode is told whether it limits pads of
-/// tensors without elements too.
+/// the element of the input `fill`, zeros without it. With the mode is told whether it limits pads
+/// of tensors without elements too.
 pub fn padded(
     cx: &mut InferContext<'_, '_>,
     axes: &[usize],

@@ -336,8 +336,8 @@ pub fn flatten(cx: &mut InferContext<'_, '_>) -> InferResult {
     reshaped(cx, [before, after])
 }
 
-/// The axes of a tensor of that rank that the second input names, or why they are not known. Nothing
-/// if it is not given.
+/// The axes of a tensor of that rank that the second input names, or why they are not known.
+/// Nothing if it is not given.
 pub fn named_axes(cx: &mut InferContext<'_, '_>, rank: usize) -> Result<Option<Vec<i64>>, InferError> {
     if !cx.has(1) {
         return Ok(None);

@@ -72,7 +72,8 @@ pub fn rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![progression(dtype, len, None)])
 }
 
-/// Returns true if the start and the limit are finite, and the step is not zero, whatever sizes are.
+/// Returns true if the start and the limit are finite, and the step is not zero, whatever sizes
+/// are.
 fn is_decided(cx: &mut InferContext<'_, '_>) -> bool {
     let ranges = [0, 1, 2].map(|input| cx.float_range(input));
     let [Some(start), Some(limit), Some([min, max])] = ranges else { return false };
