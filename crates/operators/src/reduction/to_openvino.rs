@@ -209,10 +209,12 @@ pub fn mat_mul(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     cx.rounding_of_floats(caveats::ORDER);
     let (a, b, dtype) = (cx.input(0)?, cx.input(1)?, cx.dtype(1)?);
     let is_shared = cx.target.maker(a).is_some_and(|(operator, _)| operator == "SoftMax");
-    if is_shared && let Some([_, Some(heads), Some(positions), _]) = cx.dims(0).as_deref() {
-        if heads == positions && *heads > 1 {
-            cx.edges(caveats::HEADS);
-        }
+    if is_shared
+        && let Some([_, Some(heads), Some(positions), _]) = cx.dims(0).as_deref()
+        && heads == positions
+        && *heads > 1
+    {
+        cx.edges(caveats::HEADS);
     }
     let b = cx.weights(b, dtype, false)?;
     Ok(vec![cx.put("MatMul", &[a, b], &[say("transpose_a", false), say("transpose_b", false)])?])
