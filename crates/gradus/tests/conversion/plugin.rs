@@ -13,6 +13,17 @@ fn in_openvino(sketch: Sketch) -> Converted {
     sketch.model_of(24).convert(OpenVino, &ConvertOptions::default()).unwrap()
 }
 
+/// The number of products of elements that are written for weights of codes and scales.
+fn products(text: &str, codes: Tensor, scales: Tensor) -> usize {
+    let sketch = Sketch::of("x: float32[n, 4]; x6: float32[n, 6]")
+        .constant("codes", codes)
+        .constant("scales", scales)
+        .text(text)
+        .text("return y: float32[n, m]");
+    let converted = in_openvino(sketch);
+    operators(&converted).into_iter().filter(|operator| *operator == "Multiply").count()
+}
+
 /// The plug-in takes the scales of compressed weights for those of columns: rows that have their
 /// own are multiplied by 1 before the product, columns are not.
 #[test]
@@ -30,15 +41,9 @@ fn products_take_weights_with_scaled_rows() {
         (0, "r = Relu(w); y = MatMul(x, r)", 4, false),
     ] {
         let scales: Vec<f32> = (1..=scales).map(|scale: u8| f32::from(scale) / 4.0).collect();
-        let sketch = Sketch::of("x: float32[n, 4]; x6: float32[n, 6]")
-            .constant("codes", codes.clone())
-            .constant("scales", Tensor::vector(&scales))
-            .text(&format!("w = DequantizeLinear(codes, scales, axis={axis}); {product}"))
-            .text("return y: float32[n, m]");
-        let converted = in_openvino(sketch);
-        let written = operators(&converted);
-        let multiplied = written.iter().filter(|operator| **operator == "Multiply").count();
-        assert_eq!(multiplied, 1 + usize::from(is_guarded), "{product} along {axis}: {written:?}");
+        let text = format!("w = DequantizeLinear(codes, scales, axis={axis}); {product}");
+        let guards = products(&text, codes.clone(), Tensor::vector(&scales)) - 1;
+        assert_eq!(guards, usize::from(is_guarded), "{text}");
     }
 }
 
@@ -58,15 +63,9 @@ fn products_take_weights_with_blocks_of_columns() {
         let dims = if axis == 0 { [2, 6] } else { [4, 3] };
         let scales: Vec<f32> = (1..=dims[0] * dims[1]).map(|scale: u8| f32::from(scale) / 4.0).collect();
         let scales = Tensor::from_vec(Shape::new(dims.map(usize::from)).unwrap(), scales).unwrap();
-        let sketch = Sketch::of("x: float32[n, 4]; x6: float32[n, 6]")
-            .constant("codes", codes.clone())
-            .constant("scales", scales)
-            .text(&format!("w = DequantizeLinear(codes, scales, axis={axis}, block_size=2); {product}"))
-            .text("return y: float32[n, m]");
-        let converted = in_openvino(sketch);
-        let written = operators(&converted);
-        let multiplied = written.iter().filter(|operator| **operator == "Multiply").count();
-        assert_eq!(multiplied, 1 + usize::from(is_guarded), "{product} along {axis}: {written:?}");
+        let text = format!("w = DequantizeLinear(codes, scales, axis={axis}, block_size=2); {product}");
+        let guards = products(&text, codes.clone(), scales) - 1;
+        assert_eq!(guards, usize::from(is_guarded), "{text}");
     }
 }
 
