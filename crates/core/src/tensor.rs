@@ -1,9 +1,11 @@
 //! Tensors: elements of one type in row-major order, in memory that may be shared with a mapped
 //! file.
 
+use std::any::Any;
 use std::borrow::Cow;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 
@@ -25,6 +27,14 @@ pub struct Tensor {
     dtype: DType,
     shape: Shape,
     data: Data,
+    kept: Option<Arc<Kept>>,
+}
+
+/// What is made from the elements of a tensor that is read again and again.
+#[derive(Default)]
+struct Kept {
+    asked: AtomicBool,
+    made: OnceLock<Arc<dyn Any + Send + Sync>>,
 }
 
 #[derive(Clone)]
@@ -58,7 +68,7 @@ impl Tensor {
     pub fn from_vec<T: Element>(shape: Shape, elements: Vec<T>) -> Result<Tensor> {
         check_len(&shape, elements.len())?;
         let data = Bytes::from_owner(Owner(elements));
-        Ok(Tensor { dtype: T::DTYPE, shape, data: Data::Bytes(data) })
+        Ok(Tensor { dtype: T::DTYPE, shape, data: Data::Bytes(data), kept: None })
     }
 
     /// A tensor of one axis.
@@ -67,6 +77,7 @@ impl Tensor {
             dtype: T::DTYPE,
             shape: Shape::vector(elements.len()),
             data: Data::Bytes(Bytes::copy_from_slice(bytemuck::cast_slice(elements))),
+            kept: None,
         }
     }
 
@@ -88,7 +99,7 @@ impl Tensor {
             let what = format!("the byte length of {dtype}{shape}");
             return Err(Error::mismatch(Kind::Shape, what, bytes.len(), wanted));
         }
-        Ok(Tensor { dtype, shape, data: Data::Bytes(bytes) })
+        Ok(Tensor { dtype, shape, data: Data::Bytes(bytes), kept: None })
     }
 
     /// A tensor of the codes of elements of at most 8 bits, one a byte; they are packed if the type
@@ -108,7 +119,7 @@ impl Tensor {
     /// [`Kind::Shape`] if the shape has another number of elements.
     pub fn from_text(shape: Shape, texts: Vec<Box<str>>) -> Result<Tensor> {
         check_len(&shape, texts.len())?;
-        Ok(Tensor { dtype: DType::String, shape, data: Data::Texts(texts.into()) })
+        Ok(Tensor { dtype: DType::String, shape, data: Data::Texts(texts.into()), kept: None })
     }
 
     /// A tensor of numbers, each converted to the element type.
@@ -147,6 +158,38 @@ impl Tensor {
             return Err(Error::mismatch(Kind::Shape, what, self.len(), shape.len()));
         }
         Ok(Tensor { shape, ..self.clone() })
+    }
+
+    /// This tensor as one that is read again and again: see [`Tensor::kept`]. One of few elements
+    /// keeps nothing.
+    #[must_use]
+    pub fn keeping(self) -> Tensor {
+        const FEW: usize = 1 << 12;
+        let kept = (self.len() >= FEW).then(Arc::default);
+        Tensor { kept, ..self }
+    }
+
+    /// What a function makes from the elements, made once for all clones of the tensor. Nothing if
+    /// the tensor keeps nothing, if it is asked for the first time, as it may be the last one, or if
+    /// something of another type is kept.
+    ///
+    /// # Errors
+    /// Errors of the function.
+    pub fn kept<T: Any + Send + Sync>(
+        &self,
+        make: impl FnOnce() -> Result<Option<T>>,
+    ) -> Result<Option<Arc<T>>> {
+        let Some(kept) = &self.kept else { return Ok(None) };
+        if kept.made.get().is_none() {
+            if !kept.asked.swap(true, Ordering::Relaxed) {
+                return Ok(None);
+            }
+            // Another thread may have been faster; what it made is the same.
+            if let Some(made) = make()? {
+                let _ = kept.made.set(Arc::new(made));
+            }
+        }
+        Ok(kept.made.get().and_then(|made| made.clone().downcast().ok()))
     }
 
     /// A tensor of elements that lie at places of other tensors of one type: for each, in row-major

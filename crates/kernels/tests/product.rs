@@ -4,7 +4,8 @@
 #![cfg(feature = "vectors")]
 
 use gradus_kernels::product::{
-    Elements, Matrix, Numbers, Product, SPARE, Shifted, Sizes, Term, add_shifted, multiply,
+    Elements, Layout, Matrix, Numbers, PackedFactor, Product, SPARE, Shifted, Side, Sizes, Term, add_shifted,
+    multiply,
 };
 use gradus_kernels::{Level, Options};
 use gradus_testkit::single_sum;
@@ -26,7 +27,7 @@ fn plain(a: &[f64], b: &[f64], of: Sizes) -> Vec<u64> {
 fn product(a: Numbers<'_>, b: Numbers<'_>, of: Sizes, turned: bool, options: Options) -> Vec<u64> {
     let (row, column) = if turned { (1, of.inner) } else { (of.columns, 1) };
     let exact = a.are_singles() && b.are_singles();
-    multiplied::<f64>(a, &Matrix { numbers: b, row, column }, exact, of, options)
+    multiplied::<f64>(a, &Matrix::new(b, row, column), exact, of, options)
 }
 
 fn multiplied<T: Term>(
@@ -36,14 +37,39 @@ fn multiplied<T: Term>(
     of: Sizes,
     options: Options,
 ) -> Vec<u64> {
-    let a = Matrix { numbers: a, row: of.inner, column: 1 };
+    product_of::<T>(&Matrix::new(a, of.inner, 1), b, exact, of, options)
+}
+
+fn product_of<T: Term>(
+    a: &dyn Elements,
+    b: &dyn Elements,
+    exact: bool,
+    of: Sizes,
+    options: Options,
+) -> Vec<u64> {
     let mut out = vec![0; of.rows * of.columns];
     let store = |_, _, _, sums: &[f64], out: &mut [u64]| {
         out.iter_mut().zip(sums).for_each(|(out, sum)| *out = sum.to_bits());
     };
-    let products = [Product { a: &a, b, exact }];
+    let products = [Product { a, b, exact }];
     multiply::<T, _>(&products, of, &mut out, options, || Ok(()), store).expect("nothing stops it");
     out
+}
+
+/// The same products with packed factors: the first one, the second one, and both.
+fn packed<T: Term>(a: &[[u8; 4]], b: &[[u8; 4]], of: Sizes, options: Options) -> Vec<Vec<u64>> {
+    let pack = |side, all: &[[u8; 4]], columns| {
+        let layout = Layout::new(side, 1, of, [columns, 1])?;
+        PackedFactor::new(all, layout, T::SUMS, options, u64::MAX, || Ok(())).expect("nothing stops it")
+    };
+    let (left, right) = (pack(Side::First, a, of.inner), pack(Side::Second, b, of.columns));
+    let kinds = [(left.as_ref(), None), (None, right.as_ref()), (left.as_ref(), right.as_ref())];
+    let product = |(left, right)| {
+        let a = Matrix::new(Numbers::Singles(a), of.inner, 1).packed(left, 0);
+        let b = Matrix::new(Numbers::Singles(b), of.columns, 1).packed(right, 0);
+        product_of::<T>(&a, &b, true, of, options)
+    };
+    kinds.map(product).into()
 }
 
 fn bytes(numbers: &[f32]) -> Vec<[u8; 4]> {
@@ -91,6 +117,9 @@ fn check(of: Sizes, seed: u64, special: bool, threads: usize) {
         assert!(found == wanted, "{of:?} {level:?}");
         let found = product(Numbers::Doubles(&a), Numbers::Doubles(&turned), of, true, options);
         assert!(found == wanted[1], "{of:?} {level:?}, the second factor turned");
+        for found in packed::<f64>(&bytes_a, &bytes_b, of, options) {
+            assert!(found == wanted[0], "{of:?} {level:?}, packed");
+        }
     }
 }
 
@@ -223,13 +252,13 @@ fn products_in_float32_are_those_of_the_reference() {
             let mut options = Options::default();
             (options.level, options.threads) = (Some(level), threads);
             for [a, b] in kinds {
-                let b = Matrix { numbers: b, row: columns, column: 1 };
+                let b = Matrix::new(b, columns, 1);
                 let found = multiplied::<f32>(a, &b, true, of, options);
                 assert!(found == wanted, "{of:?} {level:?}, {threads} threads");
             }
             // Rows alone have the bits that they have among others.
             let one = Sizes { rows: 1, ..of };
-            let b = Matrix { numbers: kinds[0][1], row: columns, column: 1 };
+            let b = Matrix::new(kinds[0][1], columns, 1);
             for row in 0..rows {
                 let a = kinds[0][0].range(row * inner..(row + 1) * inner);
                 let found = multiplied::<f32>(a, &b, true, one, options);
@@ -255,12 +284,15 @@ fn large_products_in_float32_are_those_of_a_loop_at_every_level() {
         let wanted: Vec<_> =
             (0..rows).flat_map(|row| (0..columns).map(|at| sum(row, at)).collect::<Vec<_>>()).collect();
         let (bytes_a, bytes_b) = (bytes(&a), bytes(&b));
-        let b = Matrix { numbers: Numbers::Singles(&bytes_b), row: columns, column: 1 };
+        let b = Matrix::new(Numbers::Singles(&bytes_b), columns, 1);
         for level in Level::available() {
             let mut options = Options::default();
             (options.level, options.threads) = (Some(level), threads);
             let found = multiplied::<f32>(Numbers::Singles(&bytes_a), &b, true, of, options);
             assert!(found == wanted, "{of:?} {level:?}");
+            for found in packed::<f32>(&bytes_a, &bytes_b, of, options) {
+                assert!(found == wanted, "{of:?} {level:?}, packed");
+            }
         }
     }
 }

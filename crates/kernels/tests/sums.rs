@@ -119,7 +119,7 @@ fn products_of_matrices_have_the_bits_of_a_loop_at_every_level() {
     };
     for (rows, inner, columns) in [(1, 1, 1), (3, 200, 5), (17, 129, 70), (2, 300, 64), (5, 0, 9)] {
         let (a, b) = (numbers(2 * rows * inner), numbers(2 * inner * columns));
-        let matrix = |all, row| Matrix { numbers: Numbers::Doubles(all), row, column: 1 };
+        let matrix = |all, row| Matrix::new(Numbers::Doubles(all), row, 1);
         let of = |at: usize| {
             let a = &a[at * rows * inner..][..rows * inner];
             [matrix(a, inner), matrix(&b[at * inner * columns..][..inner * columns], columns)]

@@ -514,7 +514,7 @@ impl Constant {
             && kept.get().is_none()
         {
             // Another thread may have been faster; its tensor is the same.
-            let _ = kept.set(stored.load()?);
+            let _ = kept.set(stored.load()?.keeping());
         }
         self.tensor()
     }
@@ -523,6 +523,6 @@ impl Constant {
 impl From<Tensor> for Constant {
     fn from(tensor: Tensor) -> Self {
         let (dtype, shape) = (tensor.dtype(), tensor.shape().clone());
-        Constant { dtype, shape, elements: Elements::Here(tensor), position: None }
+        Constant { dtype, shape, elements: Elements::Here(tensor.keeping()), position: None }
     }
 }

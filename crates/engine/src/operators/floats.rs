@@ -7,12 +7,14 @@
 use std::fmt::Debug;
 use std::num::Wrapping;
 use std::ops::{AddAssign, Mul};
+#[cfg(feature = "run")]
+use std::sync::Arc;
 
 use gradus_core::convert::{self, FromNumber, Rules, product};
 use gradus_core::element::Element;
 use gradus_core::{DType, Limits, Number, Result, Shape, Tensor, Value, dispatch};
 #[cfg(feature = "run")]
-pub use gradus_kernels::product::{Matrix, Numbers, Sizes};
+pub use gradus_kernels::product::{Layout, Matrix, Numbers, PackedFactor, Side, Sizes};
 use gradus_kernels::{Destination, SumType, Sums};
 #[cfg(feature = "run")]
 use gradus_kernels::{Options, multiply_with, product as kernel, share};
@@ -139,10 +141,8 @@ pub fn matrices<'a>(
     Sizes { rows, inner, columns }: Sizes,
     pairs: &[(usize, usize)],
 ) -> Vec<[Matrix<'a>; 2]> {
-    let matrix = |all: &Numbers<'a>, at: usize, rows: usize, columns: usize| Matrix {
-        numbers: all.range(at * rows * columns..(at + 1) * rows * columns),
-        row: columns,
-        column: 1,
+    let matrix = |all: &Numbers<'a>, at: usize, rows: usize, columns: usize| {
+        Matrix::new(all.range(at * rows * columns..(at + 1) * rows * columns), columns, 1)
     };
     pairs.iter().map(|&(i, j)| [matrix(&a, i, rows, inner), matrix(&b, j, inner, columns)]).collect()
 }
@@ -233,6 +233,32 @@ impl<'a> EvalContext<'a> {
             return Ok(Factor::Singles(elements(tensor)));
         }
         Ok(Factor::Doubles(self.floats(input)?))
+    }
+
+    /// The matrices of an input, `steps` apart from a row and from a column to the next one, packed
+    /// as a factor of products of these sizes: those of a constant, in the second run that multiplies
+    /// it, for all later ones. Packed constants hold at most a quarter of the memory that the limits
+    /// allow.
+    ///
+    /// # Errors
+    /// As [`EvalContext::tensor`]; [`gradus_core::Kind::Limit`].
+    #[cfg(feature = "run")]
+    pub fn packed(
+        &self,
+        input: usize,
+        side: Side,
+        sizes: Sizes,
+        steps: [usize; 2],
+    ) -> Result<Option<Arc<PackedFactor>>> {
+        let (tensor, limits) = (self.tensor(input)?, self.limits());
+        let across = if side == Side::First { sizes.rows } else { sizes.columns };
+        let matrices = tensor.len().checked_div(across * sizes.inner).unwrap_or(0);
+        let layout = Layout::new(side, matrices, sizes, steps).filter(|_| tensor.dtype() == DType::F32);
+        let Some((layout, sums)) = layout.zip(self.adding(&limits)?.term(true)) else { return Ok(None) };
+        let all = elements(tensor);
+        let (options, most) = (Options::default(), limits.max_bytes / 4);
+        let make = || PackedFactor::new(all, layout, sums, options, most, || limits.check());
+        Ok(tensor.kept(make)?.filter(|packed| packed.is(layout, sums, options)))
     }
 
     /// The exact elements of an input.

@@ -6,6 +6,7 @@ use gradus::graph::{self, Builder, Content, Origin, Standard};
 use gradus::{DType, Destination, Model, Number, RunOptions, Shape, Sums, Tensor, Value};
 
 use crate::common::one::One;
+use crate::common::sketch::Sketch;
 
 /// A model of one node.
 fn model(operator: &str, version: i64, inputs: usize, attributes: Vec<(&str, Content)>) -> Model {
@@ -112,6 +113,32 @@ fn results_have_the_same_bits_for_every_number_of_threads() {
             pool.install(|| run_with(sums, model, inputs)).bytes().unwrap().to_vec()
         });
         assert!(bits[0] == bits[1] && bits[1] == bits[2], "{:?} {sums:?}", model.graph().nodes()[0].operator);
+    }
+}
+
+#[test]
+fn later_runs_have_the_bits_of_the_first_one() {
+    // From the second run on, constants of many elements are packed.
+    let nodes = [
+        ("MatMul(x, w)", vec![7, 300], vec![300, 60]),
+        ("MatMul(w, x)", vec![300, 7], vec![3, 60, 300]),
+        ("Gemm(x, w, transB=1)", vec![7, 300], vec![60, 300]),
+        ("Gemm(w, x, transA=1, alpha=0.5)", vec![300, 7], vec![300, 60]),
+        ("Conv(x, w, group=2)", vec![2, 60, 10, 10], vec![20, 30, 3, 3]),
+    ];
+    for ((node, dims, weights), sums) in
+        nodes.iter().flat_map(|node| [Sums::Float64, Sums::Float32].map(|sums| (node, sums)))
+    {
+        let mut rng = fastrand::Rng::with_seed(8);
+        let x = random(&mut rng, dims).1;
+        let text = format!("x: float32{dims:?}; return y: float32; y = {node}");
+        let model = Sketch::of(&text).constant("w", random(&mut rng, weights).1).model_of(17);
+        let mut options = RunOptions::default();
+        options.sums = sums;
+        let program = model.compile(&[], &options).unwrap();
+        let run = || program.run([("x", x.clone())]).unwrap()[0].tensor().unwrap().bytes().unwrap().to_vec();
+        let first = run();
+        assert!((0..2).all(|_| run() == first), "{node} {sums:?}");
     }
 }
 

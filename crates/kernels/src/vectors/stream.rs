@@ -4,10 +4,12 @@
 //! is not. What is written must be complete lines, so elements are made in the nearest cache, few
 //! at a time: a group where groups are made anyway, or else a short scratch buffer. The shorter,
 //! the better the processor makes the next ones while it stores the last.
+//!
+//! And loads ahead of their use, of what no loop in order of memory reads.
 #![allow(
     unsafe_code,
     clippy::cast_ptr_alignment,
-    reason = "stores past the caches are intrinsics; each block says why it is in bounds and aligned"
+    reason = "stores past the caches and loads ahead are intrinsics; each block says why it may be"
 )]
 
 use bytemuck::Pod;
@@ -201,6 +203,19 @@ fn copy_128(from: &[u8], to: &mut [u8]) {
         // SAFETY: 16 bytes are read and written, as said above. SSE2 is part of x86-64.
         unsafe { _mm_stream_si128(to, _mm_loadu_si128(from)) };
     }
+}
+
+/// Loads the line of an element into the second cache, if the processor has time for it.
+#[inline(always)]
+pub fn load_ahead<T>(all: &[T], at: usize) {
+    // SAFETY: SSE is part of x86-64, and the address of what is loaded ahead may be any.
+    #[cfg(target_arch = "x86_64")]
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T1>(all.as_ptr().wrapping_add(at).cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (all, at);
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -87,8 +87,8 @@ impl Heads {
             let q = &q[at * length * size..][..length * size];
             let k = &k[shared * total * size..][..total * size];
             let v = &v[shared * total * value_size..][..total * value_size];
-            let by_row = |numbers, row| Matrix { numbers: Numbers::Doubles(numbers), row, column: 1 };
-            let columns = Matrix { numbers: Numbers::Doubles(k), row: 1, column: size };
+            let by_row = |numbers, row| Matrix::new(Numbers::Doubles(numbers), row, 1);
+            let columns = Matrix::new(Numbers::Doubles(k), 1, size);
             let sizes = Sizes { rows: length, inner: size, columns: total };
             let mut rows = product_of(by_row(q, size), columns, sizes, adding.within())?;
             let mut wanted = Vec::new();

@@ -6,7 +6,7 @@ use std::num::Wrapping;
 use gradus_core::convert::{self, FromNumber, product};
 use gradus_core::sort::SharedSort;
 use gradus_core::{DType, Number, Result, Shape, Tensor, Value};
-use gradus_kernels::product::{Matrix, Numbers, Product as Factors, Sizes};
+use gradus_kernels::product::{Matrix, Numbers, Product as Factors, Side, Sizes};
 use gradus_kernels::{Options, threads};
 
 use crate::attributes::{Attributes, required};
@@ -125,7 +125,12 @@ pub fn mat_mul(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value
         let factors = [cx.factor(0)?, cx.factor(1)?];
         let numbers = [factors[0].numbers(), factors[1].numbers()];
         let exact = numbers.iter().all(Numbers::are_singles);
-        let matrices = matrices(numbers, sizes, &pairs);
+        let left = cx.packed(0, Side::First, sizes, [sizes.inner, 1])?;
+        let right = cx.packed(1, Side::Second, sizes, [sizes.columns, 1])?;
+        let matrices = matrices(numbers, sizes, &pairs).into_iter().zip(&pairs);
+        let matrices =
+            matrices.map(|([a, b], &(i, j))| [a.packed(left.as_deref(), i), b.packed(right.as_deref(), j)]);
+        let matrices: Vec<_> = matrices.collect();
         let factors: Vec<_> = matrices.iter().map(|[a, b]| Factors { a, b, exact }).collect();
         return one(floats(cx, &factors, sizes, dtype, shape)?);
     }
@@ -232,11 +237,13 @@ impl Gemm {
         let (a, b, c) = (cx.factor(0)?, cx.factor(1)?, cx.maybe_floats(2)?);
         let (a, b) = (a.numbers(), b.numbers());
         let exact = a.are_singles() && b.are_singles();
-        let matrix = |numbers, turn, rows, columns| {
-            let (row, column) = if turn { (1, rows) } else { (columns, 1) };
-            Matrix { numbers, row, column }
-        };
-        let (a, b) = (matrix(a, self.turn[0], rows, inner), matrix(b, self.turn[1], inner, columns));
+        let steps = |turn, rows, columns| if turn { [1, rows] } else { [columns, 1] };
+        let steps = [steps(self.turn[0], rows, inner), steps(self.turn[1], inner, columns)];
+        let left = cx.packed(0, Side::First, self.sizes, steps[0])?;
+        let right = cx.packed(1, Side::Second, self.sizes, steps[1])?;
+        let matrix = |numbers, [row, column]: [usize; 2]| Matrix::new(numbers, row, column);
+        let a = matrix(a, steps[0]).packed(left.as_deref(), 0);
+        let b = matrix(b, steps[1]).packed(right.as_deref(), 0);
         let bias = c.as_deref().zip(self.bias);
         let finish = |_, row: usize, column: usize, sums: &[f64], out: &mut [T]| {
             for (at, (out, &sum)) in out.iter_mut().zip(sums).enumerate() {

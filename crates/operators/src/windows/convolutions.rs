@@ -6,7 +6,7 @@
 use gradus_core::convert::{FromNumber, i64_of, product, usize_of_i64};
 use gradus_core::{DType, Result, Shape, Tensor, Value};
 use gradus_kernels::SumType;
-use gradus_kernels::product::{Elements, Product as Factors, Rows, Shifted, Term};
+use gradus_kernels::product::{Elements, Product as Factors, Rows, Shifted, Side, Term};
 
 use crate::attributes::Attributes;
 use crate::floats::{Matrix, Numbers, Sizes};
@@ -107,12 +107,13 @@ impl WindowElements<'_> {
 
 impl Convolution {
     /// For each filter and window, the sum over channels and taps, in that order. The weights are
-    /// by filter, channel of its group and tap. `finish` makes elements from the index of the first
-    /// one in the result and their sums.
+    /// by filter, channel of its group and tap; `kept` is the input that has them as they are.
+    /// `finish` makes elements from the index of the first one in the result and their sums.
     fn run<T: FromNumber + Default>(
         &self,
         cx: &mut EvalContext<'_>,
         [x, weights]: [Numbers<'_>; 2],
+        kept: Option<usize>,
         finish: impl Fn(usize, &[f64], &mut [T]) + Sync,
     ) -> Result<Vec<T>> {
         let windows: usize = self.axes.iter().map(|axis| axis.windows).product();
@@ -145,10 +146,14 @@ impl Convolution {
             _ => None,
         };
         let axes = AxisTaps::of(&self.axes);
+        let sizes = Sizes { rows: outer, inner: depth, columns: windows };
+        let kept = kept.filter(|_| matches!(weights, Numbers::Singles(_)));
+        let packed =
+            kept.map(|input| cx.packed(input, Side::First, sizes, [depth, 1])).transpose()?.flatten();
         let elements = (0..products).map(|at| {
-            let of_group = at % self.groups * outer * depth;
-            let weights =
-                Matrix { numbers: weights.range(of_group..of_group + outer * depth), row: depth, column: 1 };
+            let group = at % self.groups;
+            let own = weights.range(group * outer * depth..(group + 1) * outer * depth);
+            let weights = Matrix::new(own, depth, 1).packed(packed.as_deref(), group);
             let channel = at * inner;
             if let Some(planes) = &planes {
                 return (weights, WindowElements::Shifted(planes.shifted(channel, inner)));
@@ -156,7 +161,7 @@ impl Convolution {
             let own =
                 if depth == 0 { x.range(0..0) } else { x.range(channel * size..(channel + inner) * size) };
             let elements = if plain {
-                WindowElements::Plain(Matrix { numbers: own, row: size, column: 1 })
+                WindowElements::Plain(Matrix::new(own, size, 1))
             } else {
                 WindowElements::Columns(Columns { axes: &axes, planes: own, taps, size })
             };
@@ -164,7 +169,6 @@ impl Convolution {
         });
         let elements: Vec<_> = elements.collect();
         let factors = elements.iter().map(|(a, elements)| Factors { a, b: elements.rows(), exact });
-        let sizes = Sizes { rows: outer, inner: depth, columns: windows };
         let finish = |at: usize, row: usize, column: usize, sums: &[f64], out: &mut [T]| {
             finish((at * outer + row) * windows + column, sums, out);
         };
@@ -211,14 +215,14 @@ pub fn convolved<T: FromNumber + Default>(
     let axes = axes(attributes, &dims[2..], &shape.dims()[2..], &kernel[2..], transposed)?;
     let (channels, filters) = (dims[1], shape.dims()[1]);
     let convolution = Convolution { batch: dims[0], channels, filters, groups, axes };
-    let [x, weights] = numbers;
     if !transposed {
-        return convolution.run(cx, [x, weights], finish);
+        return convolution.run(cx, numbers, Some(weights), finish);
     }
+    let [x, weights] = numbers;
     cx.reserve(product(weights.len(), 2 * size_of::<f64>()))?;
     let mut own = vec![0.0; weights.len()];
     weights.read(0, 1, &mut own);
-    convolution.run(cx, [x, Numbers::Doubles(&turned(&own, channels, filters, groups))], finish)
+    convolution.run(cx, [x, Numbers::Doubles(&turned(&own, channels, filters, groups))], None, finish)
 }
 
 /// Adds to each plane the number of its channel.

@@ -189,7 +189,7 @@ pub fn deform_conv(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Res
             let weights = &weights[group * outer * depth..][..outer * depth];
             let columns = &columns[group * depth * count..][..depth * count];
             let y = &mut y[(sample * filters + group * outer) * count..][..outer * count];
-            let by_row = |numbers, row| Matrix { numbers: Numbers::Doubles(numbers), row, column: 1 };
+            let by_row = |numbers, row| Matrix::new(Numbers::Doubles(numbers), row, 1);
             let sizes = Sizes { rows: outer, inner: depth, columns: count };
             y.copy_from_slice(&product_of(by_row(weights, depth), by_row(columns, count), sizes, adding)?);
         }

@@ -14,6 +14,7 @@
 //! are.
 
 mod pack;
+mod packed;
 mod summed;
 mod term;
 mod tiles;
@@ -30,6 +31,7 @@ use crate::threads::share;
 use crate::vectors::levels::at_level;
 use pack::pack;
 pub use pack::{Panels, SPARE, Shifted};
+pub use packed::{Layout, PackedFactor, Side};
 pub use summed::multiply_with;
 pub use term::Term;
 use tiles::MAX_VECTORS;
@@ -43,6 +45,17 @@ pub trait Rows<T: Term>: Sync {
     /// Packs elements as a block of the second factor: rows from one on, from a column on.
     fn pack(&self, row: usize, column: usize, panels: &mut Panels<'_, T>) {
         panels.fill(|k, line| self.read(row + k, column, line));
+    }
+
+    /// The elements of a block as they were packed before for a level: terms from one on, and rows of
+    /// a first factor, or columns of a second one, from one on; the numbers of both.
+    fn packed(&self, _: Token, _side: Side, _from: [usize; 2], _sizes: [usize; 2]) -> Option<&[f32]> {
+        None
+    }
+
+    /// Rows of float32 as they lie in memory, and elements from a row to the next one.
+    fn lines(&self) -> Option<(&[[u8; 4]], usize)> {
+        None
     }
 }
 
@@ -143,6 +156,21 @@ pub struct Matrix<'a> {
     pub row: usize,
     /// Elements from a column to the next one.
     pub column: usize,
+    /// The same elements, packed before: one of its matrices.
+    pub packed: Option<(&'a PackedFactor, usize)>,
+}
+
+impl<'a> Matrix<'a> {
+    /// A matrix of elements, with the steps from a row and from a column to the next one.
+    pub fn new(numbers: Numbers<'a>, row: usize, column: usize) -> Matrix<'a> {
+        Matrix { numbers, row, column, packed: None }
+    }
+
+    /// The same matrix, as one of those of a packed factor.
+    #[must_use]
+    pub fn packed(self, factor: Option<&'a PackedFactor>, number: usize) -> Matrix<'a> {
+        Matrix { packed: factor.map(|factor| (factor, number)), ..self }
+    }
 }
 
 impl<T: Term> Rows<T> for Matrix<'_> {
@@ -156,6 +184,17 @@ impl<T: Term> Rows<T> for Matrix<'_> {
                 panels.fill_singles(&all[row * self.row + column..], self.row);
             }
             _ => panels.fill(|k, line: &mut [T]| self.read(row + k, column, line)),
+        }
+    }
+
+    fn packed(&self, token: Token, side: Side, from: [usize; 2], sizes: [usize; 2]) -> Option<&[f32]> {
+        self.packed.and_then(|(factor, number)| factor.block::<T>(token, number, side, from, sizes))
+    }
+
+    fn lines(&self) -> Option<(&[[u8; 4]], usize)> {
+        match self.numbers {
+            Numbers::Singles(all) if self.column == 1 => Some((all, self.row)),
+            _ => None,
         }
     }
 }
@@ -458,9 +497,22 @@ impl Product<'_> {
                 continue;
             }
             let ends = [first == 0, first + inner == of.inner];
-            let read = |at: usize, out: &mut [T]| T::rows(self.a).read(row + at, first, out);
-            pack(a, [of.rows, inner], read, lines, token);
-            T::rows(self.b).pack(first, column, &mut Panels::new(b, lines, here, token));
+            let (rows, columns) = (T::rows(self.a), T::rows(self.b));
+            let a = match rows.packed(token, Side::First, [first, row], [inner, of.rows]) {
+                Some(singles) => T::widened(singles, a),
+                None => {
+                    let read = |at: usize, out: &mut [T]| rows.read(row + at, first, out);
+                    pack(a, [of.rows, inner], read, lines, token);
+                    &*a
+                }
+            };
+            let b = match columns.packed(token, Side::Second, [first, column], [inner, of.columns]) {
+                Some(singles) => T::widened(singles, b),
+                None => {
+                    columns.pack(first, column, &mut Panels::new(b, lines, here, token));
+                    &*b
+                }
+            };
             tiles::tiles((token, self.exact), [a, b], here, ends, sums);
         }
         if of.few() {
@@ -482,8 +534,17 @@ impl Product<'_> {
         for (at, a) in a.chunks_mut(of.inner).enumerate() {
             T::rows(self.a).read(row + at, first, a);
         }
+        let how = (token, self.exact);
         for k in (0..of.inner).step_by(LINES) {
             let count = LINES.min(of.inner - k);
+            if let Some((all, step)) = T::rows(self.b).lines() {
+                let all = &all[(first + k) * step + column..];
+                let places: [usize; LINES] = std::array::from_fn(|at| at * step);
+                for (at, sums) in sums.chunks_mut(of.columns).enumerate() {
+                    T::add_singles(how, &a[at * of.inner + k..][..count], all, &places, sums);
+                }
+                continue;
+            }
             for from in (0..of.columns).step_by(LINE) {
                 let len = LINE.min(of.columns - from);
                 let lines = &mut lines[..count * len];
@@ -493,7 +554,7 @@ impl Product<'_> {
                 let places: [usize; LINES] = std::array::from_fn(|at| at * len);
                 for (at, sums) in sums.chunks_mut(of.columns).enumerate() {
                     let (a, sums) = (&a[at * of.inner + k..][..count], &mut sums[from..][..len]);
-                    T::add_lines((token, self.exact), a, lines, &places, sums);
+                    T::add_lines(how, a, lines, &places, sums);
                 }
             }
         }

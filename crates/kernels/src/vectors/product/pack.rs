@@ -133,7 +133,7 @@ pub(super) fn split_singles<T: Term>(token: Token, lines: Lines<'_>, out: &mut [
 
 /// Elements of a kind, from which terms are made. Loops go over indices: functions of iterators that
 /// are not inlined are not compiled for the level.
-trait Source<T: Term> {
+pub(super) trait Source<T: Term> {
     type Element: Copy;
 
     /// Writes as many terms as a vector has.
@@ -143,7 +143,7 @@ trait Source<T: Term> {
 }
 
 /// Elements that are terms.
-struct Terms;
+pub(super) struct Terms;
 
 impl<T: Term> Source<T> for Terms {
     type Element = T;
@@ -160,7 +160,7 @@ impl<T: Term> Source<T> for Terms {
 }
 
 /// Elements of float32 at any alignment.
-struct Singles;
+pub(super) struct Singles;
 
 impl<T: Term> Source<T> for Singles {
     type Element = [u8; 4];
@@ -288,7 +288,7 @@ impl<T: Term> Rows<T> for Shifted<'_> {
 
 /// Columns of a panel.
 #[inline(always)]
-fn width<S: Simd, T: Term>(simd: S) -> usize {
+pub(super) fn width<S: Simd, T: Term>(simd: S) -> usize {
     tile(simd).1 * T::Native::<S>::LEN
 }
 

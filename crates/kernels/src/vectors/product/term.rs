@@ -12,7 +12,7 @@ use gradus_core::convert::FromNumber;
 use super::pack::{self, Lines};
 use super::{Elements, Numbers, Product, Results, Rows, Scratch, Shifted, Sizes, tiles};
 use crate::options::Options;
-use crate::sums::SINGLE_BLOCK;
+use crate::sums::{SINGLE_BLOCK, SumType};
 use crate::vectors::levels::at_level;
 
 /// A float that sums of products are computed in.
@@ -29,6 +29,9 @@ pub trait Term:
 
     /// True if multiplications are always fused with additions.
     const FUSED: bool;
+
+    /// Sums of this type.
+    const SUMS: SumType;
 
     /// Returns true if multiplications are fused with additions at a level; `exact` is true if all
     /// products are exact in float64.
@@ -50,6 +53,9 @@ pub trait Term:
 
     /// Writes doubles, rounded to the type.
     fn doubles(from: &[f64], to: &mut [Self]);
+
+    /// Numbers of float32 in this type, which may lie in the memory that is given.
+    fn widened<'a>(singles: &'a [f32], memory: &'a mut [Self]) -> &'a [Self];
 
     /// The numbers in float64, which may lie in the memory that is given.
     fn wide<'a>(numbers: &'a [Self], memory: &'a mut Vec<f64>) -> &'a [f64];
@@ -79,6 +85,9 @@ pub trait Term:
 
     #[doc(hidden)]
     fn add_lines(how: (Token, bool), a: &[Self], elements: &[Self], places: &[usize], sums: &mut [Self]);
+
+    #[doc(hidden)]
+    fn add_singles(how: (Token, bool), a: &[Self], elements: &[[u8; 4]], places: &[usize], sums: &mut [Self]);
 
     #[doc(hidden)]
     fn one_nan(token: Token, sums: &mut [Self]);
@@ -114,7 +123,17 @@ macro_rules! loops {
         }
 
         fn add_lines(how: (Token, bool), a: &[Self], elements: &[Self], places: &[usize], sums: &mut [Self]) {
-            tiles::add_lines(how, a, elements, places, sums);
+            tiles::add_lines::<pack::Terms, Self>(how, a, elements, places, sums);
+        }
+
+        fn add_singles(
+            how: (Token, bool),
+            a: &[Self],
+            elements: &[[u8; 4]],
+            places: &[usize],
+            sums: &mut [Self],
+        ) {
+            tiles::add_lines::<pack::Singles, Self>(how, a, elements, places, sums);
         }
 
         fn one_nan(token: Token, sums: &mut [Self]) {
@@ -131,11 +150,21 @@ thread_local! {
 /// Maximum number of lanes of float32.
 const SINGLE_LANES: usize = 16;
 
+/// Writes as many numbers in float64.
+#[allow(clippy::needless_range_loop, reason = "loops over indices are compiled for the level")]
+fn widen(singles: &[f32], out: &mut [f64]) {
+    let out = &mut out[..singles.len()];
+    at_level!(Options::default().token(), _ => for at in 0..singles.len() {
+        out[at] = f64::from(singles[at]);
+    });
+}
+
 impl Term for f64 {
     const NAN: f64 = f64::NAN;
     const INNER: usize = 192;
     const BLOCKED: bool = false;
     const FUSED: bool = false;
+    const SUMS: SumType = SumType::Double;
 
     // Where that rounds alike, and unless a fused operation is slow for want of an instruction.
     #[inline(always)]
@@ -173,6 +202,12 @@ impl Term for f64 {
         to.copy_from_slice(from);
     }
 
+    fn widened<'a>(singles: &'a [f32], memory: &'a mut [f64]) -> &'a [f64] {
+        let memory = &mut memory[..singles.len()];
+        widen(singles, memory);
+        memory
+    }
+
     fn wide<'a>(numbers: &'a [f64], _: &'a mut Vec<f64>) -> &'a [f64] {
         numbers
     }
@@ -193,6 +228,7 @@ impl Term for f32 {
     const INNER: usize = SINGLE_BLOCK;
     const BLOCKED: bool = true;
     const FUSED: bool = true;
+    const SUMS: SumType = SumType::Single;
 
     #[inline(always)]
     fn fuses(_: Token, _: bool) -> bool {
@@ -228,14 +264,13 @@ impl Term for f32 {
         }
     }
 
-    #[allow(clippy::needless_range_loop, reason = "loops over indices are compiled for the level")]
+    fn widened<'a>(singles: &'a [f32], _: &'a mut [f32]) -> &'a [f32] {
+        singles
+    }
+
     fn wide<'a>(numbers: &'a [f32], memory: &'a mut Vec<f64>) -> &'a [f64] {
         memory.resize(memory.len().max(numbers.len()), 0.0);
-        let wide = &mut memory[..numbers.len()];
-        at_level!(Options::default().token(), _ => for at in 0..numbers.len() {
-            wide[at] = f64::from(numbers[at]);
-        });
-        wide
+        f64::widened(numbers, memory)
     }
 
     fn rows(of: &dyn Elements) -> &dyn Rows<f32> {

@@ -5,9 +5,11 @@ use std::ops::Range;
 use fearless_simd::prelude::*;
 use fearless_simd::{Level as Token, Simd};
 
+use super::pack::Source;
 use super::{MAX_COLUMNS, Sizes, Term};
 use crate::options::Options;
 use crate::vectors::levels::at_level;
+use crate::vectors::stream::load_ahead;
 
 /// Vectors side by side in the widest tile.
 pub(super) const MAX_VECTORS: usize = 3;
@@ -41,30 +43,31 @@ pub fn add_shifted<T: Term>(
     T::add_lines((options.token(), exact), a, elements, places, sums);
 }
 
-/// Adds as [`add_shifted`] does.
-pub(super) fn add_lines<T: Term>(
+/// Adds as [`add_shifted`] does elements of a kind.
+pub(super) fn add_lines<E: Source<T>, T: Term>(
     (token, exact): (Token, bool),
     a: &[T],
-    elements: &[T],
+    elements: &[E::Element],
     places: &[usize],
     sums: &mut [T],
 ) {
     at_level!(token, simd => if const { T::FUSED } || T::fuses(token, exact) {
-        add_lines_of::<_, T, true>(simd, a, elements, places, sums);
+        add_lines_of::<_, E, T, true>(simd, a, elements, places, sums);
     } else {
-        add_lines_of::<_, T, false>(simd, a, elements, places, sums);
+        add_lines_of::<_, E, T, false>(simd, a, elements, places, sums);
     });
 }
 
 #[inline(always)]
-fn add_lines_of<S: Simd, T: Term, const FUSED: bool>(
+fn add_lines_of<S: Simd, E: Source<T>, T: Term, const FUSED: bool>(
     simd: S,
     a: &[T],
-    elements: &[T],
+    elements: &[E::Element],
     places: &[usize],
     sums: &mut [T],
 ) {
     let (lanes, width) = (T::Native::<S>::LEN, MAX_VECTORS * T::Native::<S>::LEN);
+    let mut terms = [T::default(); MAX_COLUMNS];
     let places = &places[..a.len()];
     let whole = sums.len() / width * width;
     let (wide, rest) = sums.split_at_mut(whole);
@@ -76,7 +79,8 @@ fn add_lines_of<S: Simd, T: Term, const FUSED: bool>(
         for k in 0..a.len() {
             let (x, line) = (T::Native::<S>::splat(simd, a[k]), &elements[places[k] + at * width..][..width]);
             for v in 0..MAX_VECTORS {
-                let y = T::Native::<S>::from_slice(simd, &line[v * lanes..][..lanes]);
+                E::terms(simd, &line[v * lanes..][..lanes], &mut terms[..lanes]);
+                let y = T::Native::<S>::from_slice(simd, &terms[..lanes]);
                 own[v] = if FUSED { x.mul_add_precise(y, own[v]) } else { own[v] + x * y };
             }
         }
@@ -87,6 +91,7 @@ fn add_lines_of<S: Simd, T: Term, const FUSED: bool>(
     for (&x, place) in a.iter().zip(places) {
         let line = &elements[place + whole..][..rest.len()];
         for (sum, &y) in rest.iter_mut().zip(line) {
+            let y = E::term(y);
             *sum = if FUSED { x.fused(y, *sum) } else { *sum + x * y };
         }
     }
@@ -125,16 +130,24 @@ fn tiles_of<S: Simd, T: Term, const FUSED: bool>(
     let lanes = T::Native::<S>::LEN;
     let (group, vectors) = tile(simd);
     let width = vectors * lanes;
+    let groups = rows.div_ceil(group);
     for (panel, first) in (0..columns).step_by(width).enumerate() {
-        let b = &b[panel * inner * width..][..inner * width];
+        let (b, later) = b[panel * inner * width..].split_at(inner * width);
         // Panels of few columns have no vectors to spare.
         let rest = columns - first;
         let each = if rest > (vectors - 1) * lanes { width } else { lanes };
-        for row in (0..rows).step_by(group) {
-            let a = &a[row * inner..][..inner * group];
+        for (at, row) in (0..rows).step_by(group).enumerate() {
+            let (a, next_a) = a[row * inner..].split_at(inner * group);
+            // What the first panel needs of the first factor, or the next one of the second factor.
+            let ahead = if panel == 0 {
+                Ahead { elements: next_a, step: group }
+            } else {
+                let step = width.div_ceil(groups);
+                Ahead { elements: &later[later.len().min(at * step * inner)..], step }
+            };
             for from in (0..rest.min(width)).step_by(each) {
                 let here = each.min(rest - from);
-                let mut tile = Tile { a, b, sums, columns, column: first + from, from, here, ends };
+                let mut tile = Tile { a, b, ahead, sums, columns, column: first + from, from, here, ends };
                 let rows = row..rows.min(row + group);
                 if each != width {
                     tile.rows::<S, 1, FUSED>(simd, rows);
@@ -148,10 +161,18 @@ fn tiles_of<S: Simd, T: Term, const FUSED: bool>(
     }
 }
 
+/// Elements that are needed soon, of which each step loads some.
+#[derive(Clone, Copy)]
+struct Ahead<'a, T> {
+    elements: &'a [T],
+    step: usize,
+}
+
 /// A tile of the result, and what is added to it.
 struct Tile<'a, T> {
     a: &'a [T],
     b: &'a [T],
+    ahead: Ahead<'a, T>,
     sums: &'a mut [T],
     columns: usize,
     /// The first column, in the result and in the panel.
@@ -197,7 +218,10 @@ impl<T: Term> Tile<'_, T> {
         // A copy that nothing points to stays in registers.
         let mut tile = sums;
         let (group, vectors) = super::tiles::tile(simd);
+        let mut next = 0;
         for (a, b) in self.a.chunks_exact(group).zip(self.b.chunks_exact(vectors * lanes)) {
+            load_ahead(self.ahead.elements, next);
+            next += self.ahead.step;
             let b = &b[self.from..][..V * lanes];
             let mut columns = [T::Native::<S>::splat(simd, T::default()); V];
             for v in 0..V {
