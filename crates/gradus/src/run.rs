@@ -15,7 +15,9 @@ use crate::program::{Compiler, GraphProgram, NodeRun, Replaces, RunOptions, RunS
 /// A compiled model: compile it once by [`Model::compile`] and run it many times, from any thread.
 ///
 /// Constants are read in the first run that needs them, and then shared by all programs of the
-/// model. Elements that lie in the file as they do in memory are never copied.
+/// model. Elements that lie in the file as they do in memory are not copied, but for float32 that
+/// products multiply: the second run packs them for later ones, in at most a quarter of the memory
+/// that the limits allow ([`Limits::max_bytes`](crate::Limits)).
 #[derive(Debug)]
 pub struct Program {
     model: Model,

@@ -27,6 +27,7 @@ use gradus_core::Result;
 use gradus_core::convert::{FromNumber, product};
 
 use crate::options::Options;
+use crate::sums::SumType;
 use crate::threads::share;
 use crate::vectors::levels::at_level;
 use pack::pack;
@@ -226,19 +227,26 @@ pub struct Sizes {
 const BLOCK_ROWS: usize = 192;
 const BLOCK_COLUMNS: usize = 384;
 
+/// Columns of a block of a second factor that lies packed: the first factor is packed less often.
+const PLACED_COLUMNS: usize = 1024;
+
 /// Columns of a block of few rows: long blocks, as memory is read faster in order. Columns of the
 /// second factor are read in groups that fill the first cache.
 const FEW_BLOCK: usize = 12288;
 const LINES: usize = 8;
 const LINE: usize = 512;
 
-/// Maximum number of rows of a tile, and of its columns of float32.
+/// Maximum number of rows of a tile, and of columns side by side.
 const MAX_ROWS: usize = 8;
-const MAX_COLUMNS: usize = max_columns::<f32>();
+const MAX_COLUMNS: usize = MAX_VECTORS * (LINE_BYTES / size_of::<f32>());
 
-/// Maximum number of columns of a tile.
-const fn max_columns<T>() -> usize {
-    MAX_VECTORS * (64 / size_of::<T>())
+/// Bytes of a line of memory, and of the widest vectors.
+const LINE_BYTES: usize = 64;
+
+/// The elements from the first line of memory on: vectors of them cross no line.
+fn from_line<T>(memory: &mut [T]) -> &mut [T] {
+    let before = memory.as_ptr().align_offset(LINE_BYTES).min(memory.len());
+    &mut memory[before..]
 }
 
 /// Multiplications that take less time than other threads need to wake.
@@ -251,13 +259,19 @@ const SHARED: usize = 16;
 impl Sizes {
     /// The block that one thread computes at a time, with whole tiles. Blocks are of about the same
     /// size, and of several numbers of blocks, those are taken that all threads are done with first.
-    fn block<T: Term>(self, products: usize, threads: usize) -> Sizes {
-        let most = if self.few() { FEW_BLOCK } else { BLOCK_COLUMNS };
+    /// `placed` is true if the second factor is read where it lies packed.
+    fn block<T: Term>(self, products: usize, threads: usize, placed: bool) -> Sizes {
+        let most = if placed { PLACED_COLUMNS } else { BLOCK_COLUMNS };
+        let most = if self.few() { FEW_BLOCK } else { most };
         let (rows, columns) = (self.rows.div_ceil(BLOCK_ROWS).max(1), self.columns.div_ceil(most).max(1));
         let of = |rows: usize, columns: usize| Sizes {
             rows: self.rows.div_ceil(rows).max(1).next_multiple_of(MAX_ROWS),
             inner: self.inner.min(T::INNER),
-            columns: self.columns.div_ceil(columns).max(1).next_multiple_of(max_columns::<T>()),
+            columns: self
+                .columns
+                .div_ceil(columns)
+                .max(1)
+                .next_multiple_of(T::VECTORS * (LINE_BYTES / size_of::<T>())),
         };
         let last = |blocks: usize| if threads == 1 { blocks } else { blocks.max(SHARED) };
         let all = (rows..=last(rows)).flat_map(|at| (columns..=last(columns)).map(move |to| of(at, to)));
@@ -298,13 +312,14 @@ impl Sizes {
 
     fn bytes_of<T: Term>(self, products: usize, threads: usize) -> u128 {
         let threads = self.threads(products, threads);
-        let block = self.block::<T>(products, threads);
+        let block = self.block::<T>(products, threads, false);
         let Sizes { rows, inner, columns } = block;
         let packed = product(rows, inner) + product(self.packed(block) + block.lines(), 1);
         let segments = product(columns, pack::SEGMENT) + product(inner, size_of::<usize>());
         let sums = product(self.sums::<T>(block), 1);
         let line = product(columns, size_of::<f64>());
         let scratch = (packed + sums) * product(size_of::<T>(), 1) + segments + line;
+        let scratch = scratch + product(4, LINE_BYTES);
         let scratch = scratch * product(threads, 1);
         // A place for each row of each block, in lists that may have room for twice as many.
         let places = product(self.rows, self.columns.div_ceil(columns.max(1)) + 4);
@@ -338,12 +353,14 @@ pub struct Scratch<T> {
 
 impl<T: Term> Scratch<T> {
     /// Calls a function with memory for blocks of products of these sizes.
-    fn with<R>(sizes: Sizes, block: Sizes, work: impl FnOnce(&mut Scratch<T>) -> R) -> R {
+    fn with<R>(sizes: Sizes, block: Sizes, placed: bool, work: impl FnOnce(&mut Scratch<T>) -> R) -> R {
         let Sizes { rows, inner, .. } = block;
         let mut scratch = T::scratch().take();
-        let fit = |memory: &mut Vec<T>, len: usize| memory.resize(memory.len().max(len), T::default());
+        let fit = |memory: &mut Vec<T>, len: usize| {
+            memory.resize(memory.len().max(len + LINE_BYTES / size_of::<T>()), T::default());
+        };
         fit(&mut scratch.a, rows * inner);
-        fit(&mut scratch.b, sizes.packed(block));
+        fit(&mut scratch.b, if placed { 0 } else { sizes.packed(block) });
         fit(&mut scratch.lines, block.lines());
         fit(&mut scratch.sums, sizes.sums::<T>(block));
         let result = work(&mut scratch);
@@ -426,7 +443,12 @@ fn multiply_into<T: Term>(
         return Ok(());
     }
     let threads = sizes.threads(products.len(), options.count());
-    let block = sizes.block::<T>(products.len(), threads);
+    let token = options.token();
+    let placed = |product: &Product<'_>| {
+        T::rows(product.b).packed(token, Side::Second, [0, 0], [sizes.inner.min(1), 1]).is_some()
+    };
+    let placed = T::SUMS == SumType::Single && products.iter().all(placed);
+    let block = sizes.block::<T>(products.len(), threads, placed);
     let mut parts = Vec::new();
     for (matrix, out) in out.chunks_mut(rows * columns * width).enumerate() {
         for (at, out) in out.chunks_mut(block.rows * columns * width).enumerate() {
@@ -448,7 +470,7 @@ fn multiply_into<T: Term>(
         }
         Ok(())
     };
-    let work = |(): &mut (), part| Scratch::with(sizes, block, |scratch| work(scratch, part));
+    let work = |(): &mut (), part| Scratch::with(sizes, block, placed, |scratch| work(scratch, part));
     share(parts.into_iter(), Options { threads, ..options }, || (), work)
 }
 
@@ -477,6 +499,7 @@ impl Product<'_> {
     ) -> Result<()> {
         let token = options.token();
         let Scratch { a, b, lines, sums, .. } = scratch;
+        let (a, b) = (from_line(a), from_line(b));
         let (sums, part) = sums.split_at_mut(of.rows * of.columns);
         if of.few() || of.inner == 0 {
             sums.fill(T::default());
@@ -498,20 +521,19 @@ impl Product<'_> {
             }
             let ends = [first == 0, first + inner == of.inner];
             let (rows, columns) = (T::rows(self.a), T::rows(self.b));
-            let a = match rows.packed(token, Side::First, [first, row], [inner, of.rows]) {
-                Some(singles) => T::widened(singles, a),
-                None => {
-                    let read = |at: usize, out: &mut [T]| rows.read(row + at, first, out);
-                    pack(a, [of.rows, inner], read, lines, token);
-                    &*a
-                }
+            let a = if let Some(singles) = rows.packed(token, Side::First, [first, row], [inner, of.rows]) {
+                T::widened(singles, a)
+            } else {
+                let read = |at: usize, out: &mut [T]| rows.read(row + at, first, out);
+                pack(a, [of.rows, inner], read, lines, token);
+                &*a
             };
-            let b = match columns.packed(token, Side::Second, [first, column], [inner, of.columns]) {
-                Some(singles) => T::widened(singles, b),
-                None => {
-                    columns.pack(first, column, &mut Panels::new(b, lines, here, token));
-                    &*b
-                }
+            let place = [first, column];
+            let b = if let Some(singles) = columns.packed(token, Side::Second, place, [inner, of.columns]) {
+                T::widened(singles, b)
+            } else {
+                columns.pack(first, column, &mut Panels::new(b, lines, here, token));
+                &*b
             };
             tiles::tiles((token, self.exact), [a, b], here, ends, sums);
         }

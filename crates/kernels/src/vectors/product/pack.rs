@@ -20,7 +20,7 @@ pub(super) fn pack<T: Term>(
     lines: &mut [T],
     token: Token,
 ) {
-    let group = tiles::rows(token);
+    let group = tiles::rows::<T>(token);
     let lines = &mut lines[..group * inner];
     for (row, out) in (0..rows).step_by(group).zip(out.chunks_exact_mut(group * inner)) {
         for (at, line) in lines.chunks_exact_mut(inner).take(rows - row).enumerate() {
@@ -197,7 +197,7 @@ impl<T: Term> Source<T> for Doubles {
 #[inline(always)]
 fn split<S: Simd, E: Source<T>, T: Term>(simd: S, line: &[E::Element], [k, rows]: [usize; 2], out: &mut [T]) {
     let lanes = T::Native::<S>::LEN;
-    let vectors = tile(simd).1;
+    let vectors = tile::<_, T>(simd).1;
     let width = vectors * lanes;
     let whole = line.len() / width;
     for panel in 0..whole {
@@ -289,7 +289,7 @@ impl<T: Term> Rows<T> for Shifted<'_> {
 /// Columns of a panel.
 #[inline(always)]
 pub(super) fn width<S: Simd, T: Term>(simd: S) -> usize {
-    tile(simd).1 * T::Native::<S>::LEN
+    tile::<_, T>(simd).1 * T::Native::<S>::LEN
 }
 
 /// Writes the segments of rows, whose first elements lie at some places. Whole vectors are written:

@@ -3,8 +3,9 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use gradus_core::Result;
+use gradus_core::convert::product;
 
-use super::{Sizes, Term, pack, tiles};
+use super::{LINE_BYTES, Sizes, Term, pack, tiles};
 use crate::options::Options;
 use crate::sums::SumType;
 use crate::vectors::levels::{Token, at_level};
@@ -52,8 +53,13 @@ pub struct PackedFactor {
     /// Rows of a group, or columns of a panel.
     group: usize,
     bytes: usize,
+    /// The first element, which begins a line of memory: vectors cross no line.
+    start: usize,
     elements: Vec<f32>,
 }
+
+/// Elements of a line of memory.
+const LINE: usize = LINE_BYTES / size_of::<f32>();
 
 /// Bytes that packed factors hold.
 static HELD: AtomicUsize = AtomicUsize::new(0);
@@ -75,7 +81,7 @@ fn sizes(side: Side, sums: SumType, token: Token) -> [usize; 2] {
 /// Rows of a group, or columns of a panel, at a level.
 fn group<T: Term>(side: Side, token: Token) -> usize {
     match side {
-        Side::First => tiles::rows(token),
+        Side::First => tiles::rows::<T>(token),
         Side::Second => at_level!(token, simd => pack::width::<_, T>(simd)),
     }
 }
@@ -102,17 +108,19 @@ impl PackedFactor {
         if each == 0 || all.len() != matrices * each || padded - across > across / 4 {
             return Ok(None);
         }
-        let count = matrices * inner * padded;
+        let count = matrices * inner * padded + LINE;
         let bytes = count * size_of::<f32>();
-        let held = |held: usize| held.checked_add(bytes).filter(|&all| all as u64 <= most);
+        let held = |held: usize| held.checked_add(bytes).filter(|&all| product(all, 1) <= most.into());
         if HELD.fetch_update(Ordering::Relaxed, Ordering::Relaxed, held).is_err() {
             return Ok(None);
         }
-        let mut packed = PackedFactor { layout, sums, group, bytes, elements: Vec::new() };
-        let elements = &mut packed.elements;
+        let mut packed = PackedFactor { layout, sums, group, bytes, start: 0, elements: Vec::new() };
+        let PackedFactor { start, elements, .. } = &mut packed;
         if elements.try_reserve_exact(count).is_err() {
             return Ok(None);
         }
+        *start = elements.as_ptr().align_offset(LINE_BYTES).min(LINE);
+        elements.resize(*start, 0.0);
         for all in all.chunks(each) {
             for first in (0..inner).step_by(block) {
                 check()?;
@@ -147,7 +155,7 @@ impl PackedFactor {
     ) -> Option<&[f32]> {
         let fits = self.sums == T::SUMS && self.layout.side == side && self.group == group::<T>(side, token);
         let padded = self.layout.across.next_multiple_of(self.group);
-        let start = (matrix * self.layout.inner + first) * padded + from * inner;
+        let start = self.start + (matrix * self.layout.inner + first) * padded + from * inner;
         (fits && from.is_multiple_of(self.group))
             .then(|| &self.elements[start..][..count.next_multiple_of(self.group) * inner])
     }

@@ -23,6 +23,9 @@ pub trait Term:
     const NAN: Self;
     /// Terms of the summed axis that are packed at a time.
     const INNER: usize;
+    /// Vectors side by side in the tile of the widest vectors: so many that panels of
+    /// [`Term::INNER`] rows stay in the first cache.
+    const VECTORS: usize;
     /// True if each block of [`Term::INNER`] terms is added up from zero; otherwise one sum goes
     /// through all blocks.
     const BLOCKED: bool;
@@ -162,6 +165,7 @@ fn widen(singles: &[f32], out: &mut [f64]) {
 impl Term for f64 {
     const NAN: f64 = f64::NAN;
     const INNER: usize = 192;
+    const VECTORS: usize = 3;
     const BLOCKED: bool = false;
     const FUSED: bool = false;
     const SUMS: SumType = SumType::Double;
@@ -226,6 +230,7 @@ impl Term for f64 {
 impl Term for f32 {
     const NAN: f32 = f32::NAN;
     const INNER: usize = SINGLE_BLOCK;
+    const VECTORS: usize = 2;
     const BLOCKED: bool = true;
     const FUSED: bool = true;
     const SUMS: SumType = SumType::Single;

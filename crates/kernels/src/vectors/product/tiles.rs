@@ -11,13 +11,13 @@ use crate::options::Options;
 use crate::vectors::levels::at_level;
 use crate::vectors::stream::load_ahead;
 
-/// Vectors side by side in the widest tile.
+/// Maximum number of vectors side by side.
 pub(super) const MAX_VECTORS: usize = 3;
 
 /// Rows of a tile and vectors side by side: sums, a row of the second factor and an element of the
 /// first stay in registers, of which there are 32 of 512 bits, and 16 otherwise.
-pub(super) const fn tile<S: Simd>(_: S) -> (usize, usize) {
-    if large::<S>() { (8, MAX_VECTORS) } else { (4, 2) }
+pub(super) const fn tile<S: Simd, T: Term>(_: S) -> (usize, usize) {
+    if large::<S>() { (8, T::VECTORS) } else { (4, 2) }
 }
 
 /// Returns true at levels with the large tile. In a constant, it keeps the compiler from making the
@@ -98,8 +98,8 @@ fn add_lines_of<S: Simd, E: Source<T>, T: Term, const FUSED: bool>(
 }
 
 /// Rows of a tile at a level.
-pub(super) fn rows(token: Token) -> usize {
-    at_level!(token, simd => tile(simd).0)
+pub(super) fn rows<T: Term>(token: Token) -> usize {
+    at_level!(token, simd => tile::<_, T>(simd).0)
 }
 
 /// Adds to the sums the products of packed blocks. The first blocks begin the sums, and the last
@@ -128,7 +128,7 @@ fn tiles_of<S: Simd, T: Term, const FUSED: bool>(
 ) {
     let Sizes { rows, inner, columns } = of;
     let lanes = T::Native::<S>::LEN;
-    let (group, vectors) = tile(simd);
+    let (group, vectors) = tile::<_, T>(simd);
     let width = vectors * lanes;
     let groups = rows.div_ceil(group);
     for (panel, first) in (0..columns).step_by(width).enumerate() {
@@ -151,7 +151,7 @@ fn tiles_of<S: Simd, T: Term, const FUSED: bool>(
                 let rows = row..rows.min(row + group);
                 if each != width {
                     tile.rows::<S, 1, FUSED>(simd, rows);
-                } else if const { large::<S>() } {
+                } else if const { large::<S>() && T::VECTORS == MAX_VECTORS } {
                     tile.rows::<S, MAX_VECTORS, FUSED>(simd, rows);
                 } else {
                     tile.rows::<S, 2, FUSED>(simd, rows);
@@ -217,7 +217,7 @@ impl<T: Term> Tile<'_, T> {
         }
         // A copy that nothing points to stays in registers.
         let mut tile = sums;
-        let (group, vectors) = super::tiles::tile(simd);
+        let (group, vectors) = super::tiles::tile::<_, T>(simd);
         let mut next = 0;
         for (a, b) in self.a.chunks_exact(group).zip(self.b.chunks_exact(vectors * lanes)) {
             load_ahead(self.ahead.elements, next);
