@@ -184,9 +184,9 @@ error: examples/positions.onnx: unknown output "tokens"; known: "position_ids", 
 "#]],
     );
     fails(
-        &["edit", "examples/range.xml", "-o", &scratch.file("out.xml"), "--rename", "a=b"],
+        &["edit", "examples/range.xml", "-o", &scratch.file("out.xml"), "--share-weights"],
         str![[r#"
-error: examples/range.xml: cannot rename a value: the standard of the model is openvino, expected onnx
+error: examples/range.xml: cannot share weights: the standard of the model is openvino, expected onnx
 
 "#]],
     );

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use gradus_core::graph::edit::{Edit, Inlined, Kept, Made, Step};
+use gradus_core::graph::edit::{Edit, Inlined, Kept, Made, Renames, Step};
 use gradus_core::graph::{
     Attribute, Builder, Content, DeclaredDim, Graph, Model, Origin, Port, Ports, Slices, Standard, Type,
 };
@@ -322,7 +322,8 @@ fn bin() -> Vec<u8> {
 fn edited(xml: &str, edit: &Edit) -> (String, Vec<u8>, Model) {
     let (text, bin) = (Bytes::copy_from_slice(xml.as_bytes()), bin());
     let before = read(&text, &bin);
-    let written = edit_model(&text, bin.len(), &before, &before.apply(edit).unwrap()).unwrap();
+    let written =
+        edit_model(&text, bin.len(), &before, &before.apply(edit).unwrap(), &Renames::new()).unwrap();
     let (xml, bin) = (written.xml.to_bytes(&text).unwrap(), written.bin.to_bytes(&bin).unwrap());
     let after = read(&xml, &bin);
     (String::from_utf8(xml.to_vec()).unwrap(), bin.to_vec(), after)
@@ -447,7 +448,7 @@ fn a_branch_takes_the_place_of_its_node() {
     let names = [("p".into(), "x".into()), ("result".into(), "y".into()), ("inner".into(), "inner_1".into())];
     let inlined = Inlined { node: 0, graph: 1, edit: Edit::keeping(0..2), names: names.into() };
     let edit = Edit { nodes: vec![Step::Inlined(Box::new(inlined))], ..Edit::default() };
-    let after = edit_model(&xml, bin.len(), &before, &before.apply(&edit).unwrap()).unwrap();
+    let after = edit_model(&xml, bin.len(), &before, &before.apply(&edit).unwrap(), &Renames::new()).unwrap();
     let after = read(&after.xml.to_bytes(&xml).unwrap(), &after.bin.to_bytes(&bin).unwrap());
     let lines: Vec<_> = told(&after.graph)
         .into_iter()
@@ -475,7 +476,8 @@ fn an_edit_of_another_graph_or_file_is_an_error() {
         "line 20, column 5: node \"mystery\": input 0 is undefined value \"sum\""
     );
     let other = Model::new(Standard::OpenVino);
-    let written = |before: &Model, len, after: &Model| edit_model(&text, len, before, after).map(drop);
+    let written =
+        |before: &Model, len, after: &Model| edit_model(&text, len, before, after, &Renames::new()).map(drop);
     let refused = |before: &Model, len, after| written(before, len, after).unwrap_err().to_string();
     assert_eq!(refused(&other, 160, &before), "the graph is not that of the file");
     assert_eq!(

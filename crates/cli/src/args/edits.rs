@@ -17,7 +17,7 @@ use super::sizes::{KeepNamesArg, LimitArgs, ShapeArgs};
     after_help = "Examples:\n  gradus edit examples/positions.onnx -o part.onnx --extract :phase --rename phase=angle\n  gradus edit examples/heads.onnx -o fixed.onnx --dim batch=1 --json"
 )]
 pub(crate) struct EditArgs {
-    /// The model: an ONNX file. Of OpenVINO's IR, sizes can be changed and inputs set.
+    /// The model: an ONNX file, or OpenVINO's IR, of which inputs, outputs, names and sizes change.
     #[arg(value_name = "MODEL")]
     pub(crate) model: PathBuf,
 

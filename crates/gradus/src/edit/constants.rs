@@ -35,9 +35,11 @@ impl Editor {
         Ok(())
     }
 
-    /// Makes an input of an OpenVINO model a constant, before any other edit of such a model.
+    /// Makes an input of an OpenVINO model a constant, in its file as it is so far.
     fn set_openvino(&mut self, input: &str, value: &Value) -> Result<()> {
-        self.original = self.original.with_inputs_set([(input, value.clone())])?;
+        let names = std::mem::take(&mut self.names);
+        let so_far = self.original.edited_with(self.now.source(), &names)?;
+        self.original = so_far.with_inputs_set([(input, value.clone())])?;
         self.now = self.original.with_source(self.original.source().clone());
         self.note(format_args!("set input {}", quoted(input)));
         Ok(())

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use gradus_core::graph::edit::{Kept, Step};
-use gradus_core::graph::{Function, Needed, Node, OperatorId, Origin, Type};
+use gradus_core::graph::{Content, Function, Needed, Node, OperatorId, Origin, Type};
 
 use super::apply::{counted, part, quoted};
 use super::{Arc, Editor, Error, Graph, GraphEdit, Kind, Result, ValueId};
@@ -14,7 +14,6 @@ use gradus_engine::infer::{InferOptions, Inference};
 impl Editor {
     /// Keeps the part from some values to others.
     pub(super) fn extract(&mut self, inputs: &[String], outputs: &[String]) -> Result<()> {
-        self.must_be_onnx("extract a part")?;
         let ids = |names: &[String]| {
             let mut ids = Vec::new();
             for name in names {
@@ -29,7 +28,7 @@ impl Editor {
         let graph = self.graph();
         let wanted = if outputs.is_empty() { graph.outputs().to_vec() } else { wanted };
         let given: HashSet<_> = cut.iter().copied().collect();
-        let needed = Needed::new(graph, &wanted, &given);
+        let needed = needed_with_variables(graph, &wanted, &given);
         let read = |id: &ValueId| needed.values[id.index()];
         if !cut.is_empty()
             && let Some(&id) = graph
@@ -51,7 +50,6 @@ impl Editor {
 
     /// Makes a value an output.
     pub(super) fn add_output(&mut self, name: &str) -> Result<()> {
-        self.must_be_onnx("add an output")?;
         let id = self.now.value(name)?;
         if self.graph().outputs().contains(&id) {
             let message = format!("cannot add output {}: it is an output already", quoted(name));
@@ -70,7 +68,6 @@ impl Editor {
 
     /// Makes an output none, and drops what only it needs.
     pub(super) fn remove_output(&mut self, name: &str) -> Result<()> {
-        self.must_be_onnx("remove an output")?;
         let graph = self.graph();
         let names = || graph.outputs().iter().map(|&id| &*graph.value(id).name);
         let found = graph.outputs().iter().position(|&id| *graph.value(id).name == *name);
@@ -82,9 +79,12 @@ impl Editor {
             return Err(Error::new(Kind::Usage, message));
         }
         let inputs = graph.inputs().to_vec();
-        let needed = Needed::new(graph, &rest, &HashSet::new());
-        // Nodes that no output needed before stay.
+        // Nodes that no output needed before stay, and what they read.
         let before = Needed::new(graph, graph.outputs(), &HashSet::new());
+        let idle = graph.nodes().iter().zip(&before.nodes).filter(|(_, needed)| !**needed);
+        rest.extend(idle.flat_map(|(node, _)| node.outputs.iter().flatten()));
+        let needed = Needed::new(graph, &rest, &HashSet::new());
+        rest.truncate(graph.outputs().len() - 1);
         let unneeded = |list: &[bool], before: &[bool]| {
             list.iter().zip(before).map(|(&now, &before)| now || !before).collect()
         };
@@ -227,6 +227,29 @@ impl Editor {
         });
         let listed: Vec<_> = listed.collect();
         if listed.is_empty() { "nothing".to_owned() } else { listed.join(", ") }
+    }
+}
+
+/// What wanted values need where others are given, and what is stored in the variables of OpenVINO
+/// that they read.
+fn needed_with_variables(graph: &Graph, wanted: &[ValueId], given: &HashSet<ValueId>) -> Needed {
+    let variable = |node: &Node| {
+        let attribute = node.attributes.iter().find(|attribute| &*attribute.name == "variable_id")?;
+        if let Content::Text(id) = &attribute.content { Some(id.clone()) } else { None }
+    };
+    let nodes = graph.nodes().iter().enumerate();
+    let nodes: Vec<_> = nodes.filter_map(|(index, node)| Some((index, node, variable(node)?))).collect();
+    let mut wanted = wanted.to_vec();
+    loop {
+        let needed = Needed::new(graph, &wanted, given);
+        let read: HashSet<_> =
+            nodes.iter().filter(|(index, ..)| needed.nodes[*index]).map(|(_, _, id)| id).collect();
+        let stores = nodes.iter().filter(|(index, _, id)| !needed.nodes[*index] && read.contains(id));
+        let before = wanted.len();
+        wanted.extend(stores.flat_map(|(_, node, _)| node.outputs.iter().flatten()));
+        if wanted.len() == before {
+            return needed;
+        }
     }
 }
 

@@ -11,7 +11,6 @@ use std::collections::BTreeMap;
 impl Editor {
     /// Gives a value of the main graph another name, wherever the model has it.
     pub(super) fn rename(&mut self, old: &str, new: &str) -> Result<()> {
-        self.must_be_onnx("rename a value")?;
         let id = self.now.value(old)?;
         let fail = |why: &str| {
             let message = format!("cannot rename {} to {}: {why}", quoted(old), quoted(new));

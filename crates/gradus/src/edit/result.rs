@@ -7,7 +7,7 @@ use gradus_formats::onnx::Joint;
 use gradus_formats::{Files, Splice, onnx};
 
 use super::apply::counted;
-use super::{Arc, Editor, Model, Result, Standard, Weights};
+use super::{Arc, Editor, Model, Renames, Result, Standard, Weights};
 use crate::files::Spliced;
 use gradus_core::convert::u64_of;
 use gradus_core::graph;
@@ -27,15 +27,15 @@ pub struct Edited {
 enum Written {
     /// Parts of the file of an ONNX model, and where its constants are.
     Onnx(Splice, Beside),
-    /// The graphs of an OpenVINO model.
-    OpenVino(Box<graph::Model>),
+    /// The graphs of an OpenVINO model, and new names of values.
+    OpenVino(Box<graph::Model>, Renames),
 }
 
 impl Written {
     fn model(&self, original: &Model) -> Result<Model> {
         match self {
             Written::Onnx(splice, beside) => original.spliced(splice, beside),
-            Written::OpenVino(graphs) => original.edited(graphs),
+            Written::OpenVino(graphs, names) => original.edited_with(graphs, names),
         }
     }
 }
@@ -80,7 +80,7 @@ impl Edited {
     pub fn save(&self, path: impl AsRef<Path>) -> Result<u64> {
         match &self.written {
             Written::Onnx(splice, beside) => self.original.save_spliced(splice, beside, path.as_ref()),
-            Written::OpenVino(graphs) => self.original.save_edited(graphs, path),
+            Written::OpenVino(graphs, names) => self.original.save_edited_with(graphs, names, path.as_ref()),
         }
     }
 }
@@ -100,7 +100,7 @@ impl Editor {
     /// contradicts itself and none of the models did that it is made of.
     pub(super) fn finish_with(mut self, joint: &Joint, made_of: &[&Model]) -> Result<Edited> {
         let written = match self.now.source().standard {
-            Standard::OpenVino => Written::OpenVino(Box::new(self.now.source().clone())),
+            Standard::OpenVino => Written::OpenVino(Box::new(self.now.source().clone()), self.names.clone()),
             _ => self.written(joint)?,
         };
         let result = if joint.is_empty() { self.now.clone() } else { written.model(&self.original)? };

@@ -2,13 +2,14 @@
 
 use gradus_core::convert::{Rules, i64_of};
 use gradus_core::graph::edit::{Made, Step};
-use gradus_core::graph::{Attribute, Content, Type};
+use gradus_core::graph::{Attribute, Content, Standard, Type};
 use gradus_core::sort::SharedSort;
 use gradus_core::{Class, DType, Number, Shape, Tensor};
 
 use super::apply::quoted;
 use super::{Arc, DeclaredDim, Editor, Error, Kind, Renames, Result, ValueId};
 use gradus_formats::onnx::number_of;
+use gradus_formats::openvino::element_type;
 
 /// The factor and the summand by which the elements of an image become those that a model wants:
 /// none, one, or one for each channel.
@@ -20,26 +21,46 @@ pub struct Scaling {
     pub offset: Vec<f64>,
 }
 
-/// Nodes after an input or before an output, and constants that they read.
-#[derive(Default)]
+/// Nodes after an input or before an output, in the operators of the model, and constants that they
+/// read.
 struct Chain {
+    standard: Standard,
     nodes: Vec<Made>,
     constants: Vec<(Arc<str>, Tensor)>,
 }
 
 impl Chain {
-    fn push(
-        &mut self,
-        operator: &'static str,
-        inputs: Vec<Arc<str>>,
-        to: &Arc<str>,
-        attributes: Vec<Attribute>,
-    ) {
-        self.nodes.push(made(operator, inputs, to, attributes));
+    fn push(&mut self, operator: &'static str, inputs: Vec<Arc<str>>, to: &Arc<str>) {
+        self.nodes.push(made(operator, inputs, to, Vec::new()));
     }
 
-    fn cast(&mut self, from: &Arc<str>, to: &Arc<str>, dtype: DType) {
-        self.nodes.push(cast(from, to, dtype));
+    fn cast(&mut self, from: &Arc<str>, to: &Arc<str>, dtype: DType) -> Result<()> {
+        self.nodes.push(match self.standard {
+            Standard::OpenVino => {
+                let name = element_type(dtype).ok_or_else(|| {
+                    let what = "cannot cast: the element type";
+                    Error::mismatch(Kind::Unsupported, what, dtype, "one that OpenVINO has")
+                })?;
+                let attributes = Attribute::list([("destination_type", Content::Text(name.into()))]);
+                made("Convert", vec![from.clone()], to, attributes)
+            }
+            _ => cast(from, to, dtype),
+        });
+        Ok(())
+    }
+
+    fn transpose(&mut self, from: &Arc<str>, to: &Arc<str>, perm: Vec<i64>, order: Arc<str>) {
+        if self.standard == Standard::OpenVino {
+            self.constants.push((order.clone(), Tensor::vector(&perm)));
+            return self.push("Transpose", vec![from.clone(), order], to);
+        }
+        let attributes = Attribute::list([("perm", Content::Ints(perm.into()))]);
+        self.nodes.push(made("Transpose", vec![from.clone()], to, attributes));
+    }
+
+    /// The operators, in their order.
+    fn operators(&self) -> String {
+        self.nodes.iter().map(|made| made.operator).collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -70,28 +91,28 @@ impl Editor {
         let port = self.port(id, "change the type of")?;
         check_cast(&port, dtype)?;
         let inner = self.fresh(&format!("{}_{}", port.name, port.dtype.name()));
-        let mut chain = Chain::default();
-        let steps = [("Mul", "scale", &scaling.scale), ("Add", "offset", &scaling.offset)];
+        let mut chain = self.chain();
+        let multiply = if chain.standard == Standard::OpenVino { "Multiply" } else { "Mul" };
+        let steps = [(multiply, "scale", &scaling.scale), ("Add", "offset", &scaling.offset)];
         let steps: Vec<_> = steps.into_iter().filter(|(_, _, numbers)| !numbers.is_empty()).collect();
         let name_of = |step: usize| {
             let is_last = step == steps.len();
             if is_last { inner.clone() } else { self.fresh(&format!("{}_step{step}", port.name)) }
         };
         let mut from = name_of(0);
-        chain.cast(&port.name, &from, port.dtype);
+        chain.cast(&port.name, &from, port.dtype)?;
         for (index, (operator, what, numbers)) in steps.iter().enumerate() {
             let (to, constant) = (name_of(index + 1), self.fresh(&format!("{}_{what}", port.name)));
             chain.constants.push((constant.clone(), numbers_of(&port, what, numbers)?));
-            chain.push(operator, vec![from, constant], &to, Vec::new());
+            chain.push(operator, vec![from, constant], &to);
             from = to;
         }
-        let operators: Vec<_> = chain.nodes.iter().map(|made| made.operator).collect();
         let of = Type::Tensor(Some(dtype), Some(port.sizes.clone()));
         let note = format!(
             "changed the type of input {} from {} to {dtype}, with {} after it",
             quoted(&port.name),
             port.dtype,
-            operators.join(", ")
+            chain.operators()
         );
         self.put(&port, &inner, of, chain)?;
         self.note(note);
@@ -104,13 +125,13 @@ impl Editor {
         let port = self.port(id, "change the type of")?;
         check_cast(&port, dtype)?;
         let inner = self.fresh(&format!("{}_{}", port.name, port.dtype.name()));
-        let mut chain = Chain::default();
-        chain.cast(&inner, &port.name, dtype);
+        let mut chain = self.chain();
+        chain.cast(&inner, &port.name, dtype)?;
         let of = Type::Tensor(Some(dtype), Some(port.sizes.clone()));
-        let (name, before) = (quoted(&port.name), port.dtype);
+        let (name, before, operators) = (quoted(&port.name), port.dtype, chain.operators());
         self.put(&port, &inner, of, chain)?;
         self.note(format_args!(
-            "changed the type of output {name} from {before} to {dtype}, with Cast before it"
+            "changed the type of output {name} from {before} to {dtype}, with {operators} before it"
         ));
         Ok(())
     }
@@ -125,11 +146,10 @@ impl Editor {
         let outer: Vec<_> = to.iter().map(|axis| port.sizes[place(axis, &from)].clone()).collect();
         let inner = self.fresh(&format!("{}_{}", port.name, from.iter().collect::<String>().to_lowercase()));
         let (source, target) = if port.is_input { (&to, &from) } else { (&from, &to) };
-        let perm: Vec<_> = target.iter().map(|axis| i64_of(place(axis, source))).collect();
-        let mut chain = Chain::default();
-        let ends = if port.is_input { [&port.name, &inner] } else { [&inner, &port.name] };
-        let attributes = Attribute::list([("perm", Content::Ints(perm.into()))]);
-        chain.push("Transpose", vec![ends[0].clone()], ends[1], attributes);
+        let perm = target.iter().map(|axis| i64_of(place(axis, source))).collect();
+        let mut chain = self.chain();
+        let [from_value, to_value] = if port.is_input { [&port.name, &inner] } else { [&inner, &port.name] };
+        chain.transpose(from_value, to_value, perm, self.fresh(&format!("{inner}_order")));
         let of = Type::Tensor(Some(port.dtype), Some(outer));
         let (is, side) = if port.is_input { ("input", "after") } else { ("output", "before") };
         let [from, to] = [&from, &to].map(|axes| axes.iter().collect::<String>());
@@ -150,9 +170,13 @@ impl Editor {
         found.copied().ok_or_else(|| Error::unknown("output", name, names()))
     }
 
+    /// No nodes yet.
+    fn chain(&self) -> Chain {
+        Chain { standard: self.now.source().standard, nodes: Vec::new(), constants: Vec::new() }
+    }
+
     /// The type of an input or output that nodes can be put next to.
     fn port(&self, id: ValueId, what: &str) -> Result<Port> {
-        self.must_be_onnx(&format!("{what} a value"))?;
         let graph = self.graph();
         let (info, is_input) = (graph.value(id), graph.inputs().contains(&id));
         let name = quoted(&info.name);
@@ -194,6 +218,7 @@ impl Editor {
             let names = self.names_of(ids).into_iter();
             names.map(|name| if name == *inner { port.name.clone() } else { name }).collect()
         };
+        let between: Vec<_> = chain.nodes.iter().flat_map(|made| &made.outputs).cloned().collect();
         let made = chain.nodes.into_iter().map(|made| Step::Made(Box::new(made)));
         if port.is_input {
             edit.inputs = Some(renamed(graph.inputs()));
@@ -201,6 +226,12 @@ impl Editor {
         } else {
             edit.outputs = Some(renamed(graph.outputs()));
             edit.nodes.extend(made);
+        }
+        if chain.standard == Standard::OpenVino {
+            // Files of OpenVINO say the type at each port: those between have that of the model.
+            let between = between.into_iter().filter(|name| *name != port.name);
+            let of = Type::Tensor(Some(port.dtype), Some(port.sizes.clone()));
+            edit.types = between.map(|name| (name, of.clone())).collect();
         }
         edit.types.push((port.name.clone(), of));
         edit.constants = chain.constants;

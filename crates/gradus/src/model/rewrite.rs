@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use gradus_core::convert::u64_of;
+use gradus_core::graph::edit::Renames;
 use gradus_core::graph::{Standard, ValueId};
 use gradus_core::{Error, Kind, Result, Tensor, graph};
 use gradus_formats::openvino::Written;
@@ -41,12 +42,17 @@ impl Model {
     /// # Errors
     /// [`Kind::Unsupported`] if models like it are not written.
     pub fn edited(&self, to: &graph::Model) -> Result<Model> {
+        self.edited_with(to, &Renames::new())
+    }
+
+    /// The same; `names` are new names of values of the main graph.
+    pub(crate) fn edited_with(&self, to: &graph::Model, names: &Renames) -> Result<Model> {
         if self.bytes.is_none() {
             return Ok(self.with_source(to.clone()));
         }
         let (bytes, files) = self.file_of()?;
         let (edited, files) = if self.source().standard == Standard::OpenVino {
-            let (written, bin) = self.rewritten(to)?;
+            let (written, bin) = self.rewritten(to, names)?;
             let files: Arc<dyn Files> = Arc::new(Spliced::new(&written.bin, &bin));
             (written.xml.to_bytes(bytes)?, files)
         } else {
@@ -92,9 +98,9 @@ impl Model {
     }
 
     /// The files in which the graphs of an OpenVINO model are those of another, and the file of
-    /// constants that parts of one are in.
-    pub(crate) fn rewritten(&self, to: &graph::Model) -> Result<(Written, Bytes)> {
-        self.with_bin(|bytes, len| openvino::edit_model(bytes, len, self.source(), to))
+    /// constants that parts of one are in; `names` are new names of values of the main graph.
+    pub(crate) fn rewritten(&self, to: &graph::Model, names: &Renames) -> Result<(Written, Bytes)> {
+        self.with_bin(|bytes, len| openvino::edit_model(bytes, len, self.source(), to, names))
     }
 
     /// The files that `write` makes of an OpenVINO model and the length of its file of constants;

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use beside::RenamedFiles;
 use bytes::Bytes;
 use gradus_core::convert::{product, u64_of, usize_of};
+use gradus_core::graph::edit::Renames;
 use gradus_core::graph::{self, Standard};
 use gradus_core::{Error, Kind, Limits, Result};
 use gradus_formats::{Files, Part, Splice, onnx, openvino};
@@ -43,13 +44,17 @@ impl Model {
     /// format, or is a file of the model's own constants. Any error of reading the written model,
     /// which is read before it gets its name.
     pub fn save_edited(&self, to: &graph::Model, path: impl AsRef<Path>) -> Result<u64> {
-        let path = path.as_ref();
+        self.save_edited_with(to, &Renames::new(), path.as_ref())
+    }
+
+    /// The same; `names` are new names of values of the main graph.
+    pub(crate) fn save_edited_with(&self, to: &graph::Model, names: &Renames, path: &Path) -> Result<u64> {
         if self.bytes().is_none() {
-            return self.edited(to)?.save(path);
+            return self.edited_with(to, names)?.save(path);
         }
         let (bytes, _) = self.file_of()?;
         if self.source().standard == Standard::OpenVino {
-            let (written, bin) = self.rewritten(to)?;
+            let (written, bin) = self.rewritten(to, names)?;
             self.read_again(&written.xml.to_bytes(bytes)?, Arc::new(Spliced::new(&written.bin, &bin)))?;
             return self.save_pair(&written.xml, bytes, &ConstantFiles::Spliced(&written.bin, &bin), path);
         }
@@ -73,7 +78,7 @@ impl Model {
                 // Without constants, there need not be a file of them.
                 let parts = files
                     .parts(self.beside())
-                    .or_else(|_| self.rewritten(self.source()).map(|_| Vec::new()))?;
+                    .or_else(|_| self.rewritten(self.source(), &Renames::new()).map(|_| Vec::new()))?;
                 return self.save_pair(&splice, bytes, &ConstantFiles::Parts(&parts), path);
             }
             let (bytes, _) = self.file_of()?;

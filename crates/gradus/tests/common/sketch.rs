@@ -2,17 +2,19 @@
 
 #![allow(dead_code, reason = "each test takes what it needs")]
 
+use std::collections::HashMap;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use gradus::element::Bool;
-use gradus::formats::Splice;
 use gradus::formats::onnx::encode_model;
+use gradus::formats::{Files, InMemory, Splice, openvino};
 use gradus::graph::{
     self, Attribute, Builder, Constant, Content, DeclaredDim, Function, Graph, Node, OperatorId, Origin,
     Port, Ports, Slots, Standard, Type,
 };
-use gradus::{DType, Model, Number, Rules, Shape, Tensor};
+use gradus::{DType, Model, Number, OpenOptions, Rules, Shape, Tensor};
 
 /// A model in the making.
 pub struct Sketch(pub Builder, pub Standard);
@@ -160,13 +162,17 @@ impl Sketch {
         Content::Graph(Arc::new(self.0.finish().unwrap()))
     }
 
-    /// The model of an ONNX file.
+    /// The model of a file of ONNX, or of files of OpenVINO.
     pub fn model(self) -> Model {
         self.model_of(20)
     }
 
     /// The model of an ONNX file of that operator set.
     pub fn model_of(self, version: i64) -> Model {
+        if self.1 == Standard::OpenVino {
+            let written = openvino::encode_model(&self.source(version)).unwrap();
+            return read_ir(&written.xml.to_bytes(&[]).unwrap(), written.bin.to_bytes(&[]).unwrap());
+        }
         read(&encode_model(&self.source(version)).unwrap())
     }
 
@@ -303,6 +309,13 @@ pub fn tensor_type(dtype: DType, sizes: &[&str]) -> Type {
     Type::Tensor(Some(dtype), Some(sizes.iter().map(size).collect()))
 }
 
+/// The model of the files of OpenVINO.
+pub fn read_ir(xml: &[u8], bin: Bytes) -> Model {
+    let files: Arc<dyn Files> = Arc::new(InMemory(HashMap::from([("m.bin".to_owned(), bin)])));
+    OpenOptions::new().with_files(&Bytes::copy_from_slice(xml), "m", files).unwrap()
+}
+
+/// The model of an ONNX file.
 pub fn read(written: &Splice) -> Model {
     Model::from_bytes(&written.to_bytes(&[]).unwrap()).unwrap()
 }

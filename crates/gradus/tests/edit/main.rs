@@ -10,6 +10,7 @@ mod float16;
 mod interface;
 mod joined;
 mod names;
+mod openvino;
 mod parts;
 mod weights;
 

@@ -45,6 +45,15 @@ fn a_node_that_computes_a_cut_value_and_another_stays() {
 }
 
 #[test]
+fn what_nodes_that_no_output_needs_read_stays() {
+    let text =
+        "x: float32[2]; y = Relu(x); idle = Abs(y); z = Neg(x); return y: float32[2]; return z: float32[2]";
+    let less = edited(&Sketch::of(text).model(), [Edit::RemoveOutput("y".into())]).model().unwrap();
+    assert_eq!(operators(&less), "Relu Abs Neg");
+    assert_eq!(declared(&less, true), ["z: float32[2]"]);
+}
+
+#[test]
 fn outputs_are_added_and_removed() {
     let model = two();
     let more = edited(&model, [Edit::AddOutput("b".into())]).model().unwrap();

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use bytes::Bytes;
 use gradus::convert::Rules;
 use gradus::fold::FoldOptions;
 use gradus::formats::openvino::encode_model;
@@ -14,21 +13,11 @@ use gradus::infer::{InferOptions, InputFact};
 use gradus::{DType, Kind, Limits, Model, Number, OpenOptions, Shape, Tensor, Value};
 use serde_json::Value as Json;
 
-use crate::common::sketch::{Sketch, tensor_type};
-
-fn open(xml: &[u8], bin: Vec<u8>) -> Model {
-    let files: Arc<dyn Files> = Arc::new(InMemory(HashMap::from([("m.bin".to_owned(), bin.into())])));
-    OpenOptions::new().with_files(&Bytes::copy_from_slice(xml), "m", files).unwrap()
-}
+use crate::common::sketch::{Sketch, read_ir, tensor_type};
 
 /// The model of these statements, written and read.
 fn model(text: &str) -> Model {
-    written(Sketch::openvino(text))
-}
-
-fn written(sketch: Sketch) -> Model {
-    let written = encode_model(&sketch.source(0)).unwrap();
-    open(&written.xml.to_bytes(&[]).unwrap(), written.bin.to_bytes(&[]).unwrap().to_vec())
+    Sketch::openvino(text).model()
 }
 
 fn folded_with(model: &Model, options: &FoldOptions) -> Model {
@@ -121,7 +110,7 @@ fn an_output_that_is_known_is_a_constant_of_its_name() {
     let mut sketch = Sketch::openvino("x: float32[2, 3]; shape = ShapeOf@3(x, output_type=i64)");
     let id = sketch.0.output("shape");
     sketch.0.info(id).aliases = vec!["tensor,name".into()];
-    let before = written(sketch);
+    let before = sketch.model();
     let after = folded(&before);
     assert!(operators(&after).is_empty());
     let output = after.graph().value(after.graph().outputs()[0]);
@@ -237,7 +226,7 @@ fn a_branch_without_sizes_of_ports_keeps_the_name_of_its_tensor() {
     let bin = by_rank("?, ?");
     let folder = scratch("bare");
     bin.save(folder.join("m.xml")).unwrap();
-    let before = open(bare.as_bytes(), std::fs::read(folder.join("m.bin")).unwrap());
+    let before = read_ir(bare.as_bytes(), std::fs::read(folder.join("m.bin")).unwrap().into());
     std::fs::remove_dir_all(folder).unwrap();
     let given = Type::Tensor(None, Some(vec![DeclaredDim::Known(2), DeclaredDim::Known(3)]));
     let mut options = FoldOptions::default();
@@ -265,7 +254,7 @@ fn inferred_sizes_are_written_at_the_ports() {
     let mut sketch = Sketch::openvino("x: float32[?, 3]; y = Abs(x); z = Abs(y); return z");
     let id = sketch.0.reference("y");
     sketch.0.info(id).declared = Some(tensor_type(DType::F32, &["?", "?"]));
-    let before = written(sketch);
+    let before = sketch.model();
     let options = InferOptions::default();
     let declared = before.declared(&before.infer(&options).unwrap(), &options).unwrap();
     let after = before.edited(&declared).unwrap();
@@ -355,10 +344,14 @@ fn recorded() -> Vec<(String, Model, HashMap<String, Value>)> {
         for (i, case) in cases.as_array().unwrap().iter().enumerate() {
             let hex = case["bin"].as_str().unwrap();
             let byte = |at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap();
-            let bin = (0..hex.len()).step_by(2).map(byte).collect();
+            let bin: Vec<_> = (0..hex.len()).step_by(2).map(byte).collect();
             let inputs = case["inputs"].as_object().unwrap().iter();
             let inputs = inputs.map(|(name, json)| (name.clone(), tensor(json).into())).collect();
-            models.push((format!("{name}.{i}"), open(case["xml"].as_str().unwrap().as_bytes(), bin), inputs));
+            models.push((
+                format!("{name}.{i}"),
+                read_ir(case["xml"].as_str().unwrap().as_bytes(), bin.into()),
+                inputs,
+            ));
         }
     }
     models

@@ -16,6 +16,7 @@ mod text;
 
 use bytes::Bytes;
 use gradus_core::graph::Model;
+use gradus_core::graph::edit::Renames;
 use gradus_core::{Error, Kind, Result};
 
 use super::model::{XmlNode, parse};
@@ -58,13 +59,20 @@ impl IrParts {
 
 /// The files that `text`, of which `before` was read, and a file of constants of `bin` bytes
 /// become where the main graph is that of `after`. Nodes and constants of `after` that have a
-/// position are those of the file.
+/// position are those of the file; inputs and outputs are those of their names, or of the names of
+/// which `names` has the new ones.
 ///
 /// # Errors
 /// As [`super::read_model`], where the text is not the model; [`Kind::Syntax`] if a constant is not
 /// in the file of constants; [`Kind::Unsupported`] if `after` is not made of `before`.
-pub fn edit_model(text: &Bytes, bin: usize, before: &Model, after: &Model) -> Result<Written> {
-    changed(text, bin, |out, net| edit::edit_graph(out, net, &before.graph, &after.graph))
+pub fn edit_model(
+    text: &Bytes,
+    bin: usize,
+    before: &Model,
+    after: &Model,
+    names: &Renames,
+) -> Result<Written> {
+    changed(text, bin, |out, net| edit::edit_graph(out, net, &before.graph, &after.graph, names))
 }
 
 /// The files that `text` and a file of constants of `bin` bytes become by patches of the network.

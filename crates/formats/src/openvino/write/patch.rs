@@ -47,18 +47,25 @@ pub(super) fn retyped(port: XmlNode<'_>, of: Option<&Type>) -> Result<Vec<Patch>
     Ok(patches)
 }
 
-/// Another shape of a `Parameter`, if it has another.
+/// Another shape and another element type of a `Parameter`, if it has others.
 pub(super) fn retyped_parameter(layer: XmlNode<'_>, of: Option<&Type>) -> Result<Vec<Patch>> {
     let Some(data) = child(layer, "data") else { return Ok(Vec::new()) };
-    let Some(Type::Tensor(_, sizes)) = of else { return Ok(Vec::new()) };
+    let Some(Type::Tensor(dtype, sizes)) = of else { return Ok(Vec::new()) };
+    let mut patches = Vec::new();
+    let mut put = |attribute, text: &str| {
+        patches.extend(value_of(data, attribute)?.map(|range| Patch::new(range, text.to_owned())));
+        Ok::<_, gradus_core::Error>(())
+    };
     let known = |sizes: &[DeclaredDim]| shape_text(Some(sizes));
-    let old = data.attribute("shape").and_then(|shape| tensor_type(None, shape));
-    let Some(Type::Tensor(_, old)) = old else { return Ok(Vec::new()) };
-    if old.as_deref().map(known) == sizes.as_deref().map(known) {
-        return Ok(Vec::new());
+    let old = data.attribute("shape").and_then(|shape| tensor_type(data.attribute("element_type"), shape));
+    let Some(Type::Tensor(old_type, old)) = old else { return Ok(Vec::new()) };
+    if old.as_deref().map(known) != sizes.as_deref().map(known) {
+        put("shape", &shape_text(sizes.as_deref()))?;
     }
-    let place = value_of(data, "shape")?;
-    Ok(place.map(|range| Patch::new(range, shape_text(sizes.as_deref()))).into_iter().collect())
+    if let Some(dtype) = dtype.filter(|_| old_type != *dtype) {
+        put("element_type", super::layer::known(dtype)?)?;
+    }
+    Ok(patches)
 }
 
 /// A patch that sets the names of the tensor at a port; `None` if there are no names, or the port

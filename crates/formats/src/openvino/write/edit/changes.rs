@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use gradus_core::Result;
 use gradus_core::graph::Node;
+use gradus_core::graph::edit::Renames;
 
 use super::super::super::model::{XmlNode, child};
 use super::super::super::names::list_of_names;
 use super::super::IrParts;
-use super::super::layer::{Head, LayerOutput, constant, data, ports};
-use super::super::net::{Layer, LayerSort, not_the_file, space_before, value_of, whole};
+use super::super::layer::{Head, LayerOutput, constant, data, parameter, ports, result};
+use super::super::net::{Layer, LayerSort, Side, not_the_file, space_before, value_of, whole};
 use super::super::patch::{named, retyped, retyped_parameter};
 use super::super::pieces::{Patch, XmlPiece, patched};
 use super::super::text::{XmlWriter as Text, escaped, names as names_of};
@@ -40,7 +41,7 @@ impl<'a, 'g> Editing<'_, 'a, 'g> {
                         pending.extend(patched(layer.xml.range(), patches));
                     }
                 }
-                EditedContent::Made(_) | EditedContent::Constant(_) => {
+                _ => {
                     out.xml = Text::new(indent);
                     self.text(out, &item)?;
                     pending.push(XmlPiece::Fresh(std::mem::take(&mut out.xml.text)));
@@ -95,6 +96,39 @@ impl<'a, 'g> Editing<'_, 'a, 'g> {
                 }
             }
         }
+        if stays {
+            patches.extend(self.with_new_names(item, layer)?);
+        }
+        Ok(patches)
+    }
+
+    /// The names of a layer that stays, where those of its values are others, and of the tensors
+    /// that are outputs now.
+    fn with_new_names(&self, item: &EditedItem<'a, 'g>, layer: &Layer<'a>) -> Result<Vec<Patch>> {
+        let mut patches = Vec::new();
+        let renamed = |xml: XmlNode<'a>, attribute: &str, old: &str, new: &str| {
+            let place = value_of(xml, attribute)?.filter(|_| xml.attribute(attribute) == Some(old));
+            Ok::<_, gradus_core::Error>(place.map(|range| Patch::new(range, escaped(new).into_owned())))
+        };
+        let name_of = |port: &Side<'_>| port.value.map(|id| &*self.before.value(id).name);
+        for (port, name) in layer.outputs.iter().zip(&item.outputs) {
+            let (Some(old), Some(new)) = (name_of(port), name) else { continue };
+            let list = list_of_names(port.xml.attribute("names").unwrap_or_default());
+            if *old != **new && layer.outputs.len() == 1 {
+                patches.extend(renamed(layer.xml, "name", old, new)?);
+            }
+            let is_shown = list.is_empty() && self.shown.contains(new);
+            if is_shown || *old != **new && !list.is_empty() {
+                let rest = list.iter().map(|name| &**name).filter(|name| *name != old);
+                let list = names_of(std::iter::once(&**new).chain(rest));
+                patches.extend(named(port.xml, &list)?);
+            }
+        }
+        if layer.sort == LayerSort::Result
+            && let (Some(old), Some(new)) = (layer.inputs.first().and_then(name_of), item.inputs.first())
+        {
+            patches.extend(renamed(layer.xml, "output_names", old, new)?);
+        }
         Ok(patches)
     }
 
@@ -128,7 +162,8 @@ impl<'a, 'g> Editing<'_, 'a, 'g> {
     /// A layer that the file does not have. In place of one that the file has, its tensors have the
     /// same names.
     fn text(&mut self, out: &mut IrParts, item: &EditedItem<'_, '_>) -> Result<()> {
-        let first = item.outputs.first().and_then(Option::as_ref).ok_or_else(not_the_file)?;
+        let first = item.outputs.first().and_then(Option::as_ref).or(item.inputs.first());
+        let first = first.ok_or_else(not_the_file)?;
         let old = |name: &Arc<str>| self.old.get(&**name);
         let layer_name = old(first).filter(|(layer, _)| layer.outputs.len() == 1);
         let layer_name = layer_name.and_then(|(layer, _)| layer.xml.attribute("name")).unwrap_or(first);
@@ -140,6 +175,17 @@ impl<'a, 'g> Editing<'_, 'a, 'g> {
                 return constant(out, item.id, layer_name, &content.tensor()?, names(first));
             }
             EditedContent::Made(made) => made,
+            EditedContent::Parameter => {
+                let names = Some(names(first)).filter(|names| !names.is_empty());
+                let names = names.unwrap_or_else(|| names_of([&**first]));
+                return parameter(&mut out.xml, item.id, first, self.source(first)?.of.as_ref(), names);
+            }
+            EditedContent::Result => {
+                let source = self.source(first)?.clone();
+                result(&mut out.xml, item.id, first, source.of.as_ref());
+                self.edges.push(((source.layer, source.port), (item.id, 0)));
+                return Ok(());
+            }
             EditedContent::Layer { .. } => return Ok(()),
         };
         let version = format!("opset{}", made.version.unwrap_or(1));
@@ -192,7 +238,7 @@ fn inner(out: &mut IrParts, layer: XmlNode<'_>, before: &Node, after: &Node) -> 
     for (number, (before_graph, after_graph)) in before.graphs().zip(after.graphs()).enumerate() {
         if !Arc::ptr_eq(before_graph, after_graph) {
             let xml = body(layer, before, number).ok_or_else(not_the_file)?;
-            patches.extend(edit_graph(out, xml, before_graph, after_graph)?);
+            patches.extend(edit_graph(out, xml, before_graph, after_graph, &Renames::new())?);
         }
     }
     Ok(patches)

@@ -5,11 +5,12 @@
 
 mod changes;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use gradus_core::convert::i64_of;
 use gradus_core::error::Position;
+use gradus_core::graph::edit::Renames;
 use gradus_core::graph::{self, Constant, Graph, Node, Type, ValueId};
 use gradus_core::{Error, Kind, Result};
 
@@ -47,12 +48,17 @@ enum EditedContent<'a, 'g> {
     },
     Made(&'g Node),
     Constant(&'g Constant),
+    Parameter,
+    Result,
 }
 
 /// A graph while it is edited.
 struct Editing<'n, 'a, 'g> {
     net: &'n Net<'a>,
+    before: &'n Graph,
     graph: &'g Graph,
+    /// Names of values that new layers make outputs.
+    shown: HashSet<Arc<str>>,
     /// Ports of the file, by the names of values.
     old: HashMap<&'n str, (&'n Layer<'a>, XmlNode<'a>)>,
     sources: HashMap<Arc<str>, EditSource>,
@@ -72,7 +78,8 @@ struct StoredLayer<'a, 'g> {
     stays: bool,
 }
 
-/// The patches that make a graph of the file another.
+/// The patches that make a graph of the file another; `renames` are new names of its values, by
+/// the old ones.
 ///
 /// # Errors
 /// [`Kind::Graph`] if it is not made of that graph, [`Kind::Unsupported`] if there are no numbers
@@ -82,6 +89,7 @@ pub(super) fn edit_graph(
     xml: XmlNode<'_>,
     before: &Graph,
     after: &Graph,
+    renames: &Renames,
 ) -> Result<Vec<Patch>> {
     let net = Net::of(xml, before)?;
     let mut old = HashMap::new();
@@ -99,7 +107,9 @@ pub(super) fn edit_graph(
     collect(&mut stored, &net, before, true)?;
     let mut editing = Editing {
         net: &net,
+        before,
         graph: after,
+        shown: HashSet::new(),
         old,
         sources: HashMap::new(),
         items: Vec::new(),
@@ -107,7 +117,12 @@ pub(super) fn edit_graph(
         patches: Vec::new(),
         edges: Vec::new(),
     };
-    editing.constants(&stored, before)?;
+    let names = |ids: &[ValueId]| ids.iter().map(|&id| before.value(id).name.clone()).collect::<Vec<_>>();
+    let found = |old: &[ValueId], new: &[ValueId]| {
+        let new = new.iter().map(|&id| &after.value(id).name);
+        places(&names(old), &new.collect::<Vec<_>>(), renames)
+    };
+    editing.constants(&stored, before, &found(before.inputs(), after.inputs()))?;
     for node in after.nodes() {
         match node.position {
             Some(at) => {
@@ -117,12 +132,46 @@ pub(super) fn edit_graph(
             None => editing.new_layer(EditedContent::Made(node), &node.inputs, &node.outputs),
         }
     }
-    let mut outputs = after.outputs().iter();
-    for layer in net.layers.iter().filter(|layer| layer.sort == LayerSort::Result) {
-        let stored = StoredLayer { layer: layer.clone(), graph: before, node: None, stays: true };
-        editing.layer(&stored, &[outputs.next().copied()], &vec![None; layer.outputs.len()], None)?;
+    let results = net.layers.iter().filter(|layer| layer.sort == LayerSort::Result);
+    let mut results: Vec<_> = results.map(Some).collect();
+    for (&id, place) in after.outputs().iter().zip(found(before.outputs(), after.outputs())) {
+        match place.and_then(|place| results.get_mut(place)).and_then(Option::take) {
+            Some(layer) => {
+                let stored = StoredLayer { layer: layer.clone(), graph: before, node: None, stays: true };
+                editing.layer(&stored, &[Some(id)], &vec![None; layer.outputs.len()], None)?;
+            }
+            None => {
+                editing.shown.insert(after.value(id).name.clone());
+                editing.new_layer(EditedContent::Result, &[Some(id)], &[]);
+            }
+        }
     }
     editing.write(out)
+}
+
+/// By input or output of a graph, the place in the file of the one that it is, if the order of those
+/// that stay is that of the file: one of its name, or of which it is the new name.
+fn places(old: &[Arc<str>], new: &[&Arc<str>], renames: &Renames) -> Vec<Option<usize>> {
+    let (mut own, mut renamed) = (HashMap::<_, Vec<_>>::new(), HashMap::<_, Vec<_>>::new());
+    for (place, name) in old.iter().enumerate().rev() {
+        own.entry(name).or_default().push(place);
+        renamed.entry(renames.get(name).unwrap_or(name)).or_default().push(place);
+    }
+    let mut taken = HashSet::new();
+    let mut take = |name: &Arc<str>| {
+        for list in [&mut renamed, &mut own].map(|all| all.get_mut(name)).into_iter().flatten() {
+            while let Some(place) = list.pop() {
+                if taken.insert(place) {
+                    return Some(place);
+                }
+            }
+        }
+        None
+    };
+    let found: Vec<_> = new.iter().map(|name| take(name)).collect();
+    let kept = found.iter().take_while(|place| place.is_some()).count();
+    let in_order = found[..kept].is_sorted() && found[kept..].iter().all(Option::is_none);
+    if in_order { found } else { vec![None; new.len()] }
 }
 
 /// Finds the nodes and the constants that are read, of a graph and those within.
@@ -183,6 +232,7 @@ impl<'a, 'g> Editing<'_, 'a, 'g> {
         &mut self,
         stored: &HashMap<Position, StoredLayer<'a, 'g>>,
         before: &'g Graph,
+        places: &[Option<usize>],
     ) -> Result<()> {
         let (mut kept, mut moved) = (HashMap::new(), Vec::new());
         for (id, constant) in self.graph.constants() {
@@ -196,15 +246,21 @@ impl<'a, 'g> Editing<'_, 'a, 'g> {
                 stored => moved.extend(stored.map(|stored| (stored, *id))),
             }
         }
-        let mut inputs = self.graph.inputs().iter();
+        let (mut inputs, mut parameters) = (HashMap::new(), 0..);
+        for (&id, place) in self.graph.inputs().iter().zip(places) {
+            match *place {
+                Some(place) => _ = inputs.insert(place, id),
+                None => self.new_layer(EditedContent::Parameter, &[], &[Some(id)]),
+            }
+        }
         for layer in &self.net.layers {
             let value = match layer.sort {
-                LayerSort::Parameter => inputs.next().copied(),
+                LayerSort::Parameter => parameters.next().and_then(|place| inputs.get(&place).copied()),
                 LayerSort::Constant => kept.get(&layer.id).copied(),
                 LayerSort::Result | LayerSort::Node(_) => continue,
             };
             let is_read = layer.outputs.iter().any(|port| port.value.is_some());
-            if value.is_some() || !is_read {
+            if value.is_some() || !is_read && layer.sort == LayerSort::Constant {
                 let stored = StoredLayer { layer: layer.clone(), graph: before, node: None, stays: true };
                 self.layer(&stored, &[], &[value], None)?;
             }
