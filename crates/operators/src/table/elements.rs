@@ -96,7 +96,7 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .maps(elementwise::unary::ceil)
         .converts_unary("Ceiling"),
     onnx("Celu", Formula)
-        .carries(Carries::Rising)
+        .carries(Carries::As(Function::Celu))
         .allows(Allowed::OF_ONE)
         .zeros(ZeroSigns::OfFirst)
         .activates(Each::TRANSCENDENTAL)
@@ -121,7 +121,7 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .combines(Operation::Div)
         .converts("Divide", "", elementwise::to_openvino::div),
     onnx("Elu", Formula)
-        .carries(Carries::Rising)
+        .carries(Carries::As(Function::Elu))
         .allows(Allowed::OF_ONE)
         .zeros(ZeroSigns::OfFirst)
         .activates(Each::TRANSCENDENTAL)
@@ -144,7 +144,7 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .maps(elementwise::unary::floor)
         .converts_unary("Floor"),
     onnx("Gelu", Formula)
-        .carries(Carries::Slope(1.14))
+        .carries(Carries::As(Function::Gelu))
         .allows(Allowed::OF_ELEMENT)
         .words(&[words::GELU])
         .composed_before(20, elementwise::lowered::gelu)
@@ -165,13 +165,13 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .combines(Operation::GreaterOrEqual)
         .converts_binary("GreaterEqual"),
     onnx("HardSigmoid", Formula)
-        .carries(Carries::Rising)
+        .carries(Carries::As(Function::HardSigmoid))
         .allows(Allowed::OF_ONE)
         .zeros(ZeroSigns::OfFirst)
         .activates(Each::COMPARISON)
         .converts("HardSigmoid", "rounding", elementwise::to_openvino::hard_sigmoid),
     onnx("HardSwish", Formula)
-        .carries(Carries::Slope(1.5))
+        .carries(Carries::As(Function::HardSwish))
         .allows(Allowed::OF_ELEMENT)
         .composed_before(14, elementwise::lowered::hard_swish)
         .zeros(ZeroSigns::OfFirst)
@@ -192,7 +192,7 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .eval(elementwise::unary::is_na_n)
         .converts_unary("IsNaN"),
     onnx("LeakyRelu", Ieee)
-        .carries(Carries::Rising)
+        .carries(Carries::As(Function::LeakyRelu))
         .zeros(ZeroSigns::OfFirst)
         .activates(Each::COMPARISON)
         .converts("PReLU", "of fewer than 32 bits: rounding", elementwise::to_openvino::leaky_relu),
@@ -230,7 +230,7 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .build(elementwise::binary::fold)
         .converts("Minimum", "floats: NaN", elementwise::to_openvino::min),
     onnx("Mish", Formula)
-        .carries(Carries::Slope(1.09))
+        .carries(Carries::As(Function::Mish))
         .allows(Allowed::OF_ELEMENT)
         .composed_before(18, elementwise::lowered::mish)
         .zeros(ZeroSigns::OfFirst)
@@ -274,7 +274,7 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .maps(elementwise::unary::reciprocal)
         .converts("Divide", "", elementwise::to_openvino::reciprocal),
     onnx("Relu", Chosen)
-        .carries(Carries::Ends)
+        .carries(Carries::As(Function::Relu))
         .zeros(ZeroSigns::OfFirst)
         .elementwise()
         .idempotent()
@@ -289,7 +289,7 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .maps(elementwise::unary::round)
         .converts("Round", "", elementwise::to_openvino::round),
     onnx("Selu", Formula)
-        .carries(Carries::Rising)
+        .carries(Carries::As(Function::Selu))
         .allows(Allowed::OF_ONE)
         .zeros(ZeroSigns::OfFirst)
         .activates(Each::TRANSCENDENTAL)
@@ -318,7 +318,7 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .maps_real(Function::Softplus)
         .converts_function("SoftPlus"),
     onnx("Softsign", Formula)
-        .carries(Carries::Ends)
+        .carries(Carries::As(Function::Softsign))
         .allows(Allowed::FUNCTION)
         .zeros(ZeroSigns::OfFirst)
         .activates(Each::arithmetic(1))
@@ -343,7 +343,7 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .converts("Add", "floats, three or more: rounding", elementwise::to_openvino::sum)
         .role(Role::Join),
     onnx("Swish", Formula)
-        .carries(Carries::Slope(1.1))
+        .carries(Carries::As(Function::Swish))
         .allows(Allowed::OF_ELEMENT)
         .composed_before(24, elementwise::lowered::swish)
         .zeros(ZeroSigns::OfFirst)
@@ -352,7 +352,7 @@ pub(super) const ELEMENTS: &[Row] = rows![
     onnx("Tan", Formula).zeros(ZeroSigns::OfFirst).maps_real(Function::Tan).converts_function("Tan"),
     onnx("Tanh", Formula).zeros(ZeroSigns::OfFirst).maps_real(Function::Tanh).converts_function("Tanh"),
     onnx("ThresholdedRelu", Exact)
-        .carries(Carries::Rising)
+        .carries(Carries::As(Function::ThresholdedRelu))
         .zeros(ZeroSigns::OfFirst)
         .activates(Each::COMPARISON)
         .lower(elementwise::lowered::thresholded_relu),
