@@ -8,7 +8,7 @@ use gradus_core::{DType, Number, Tensor};
 
 use super::rules::{NodeView, Source};
 use crate::normalize::Older;
-use crate::operators::range::exact_length;
+use crate::operators::exact_length;
 use crate::operators::{Checked, Reduces, Rounding, Row};
 
 /// Maximum number of elements that are looked at one by one.
