@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use gradus_core::Shape;
-use gradus_core::convert::{i64_of, usize_of_i64};
+use gradus_core::convert::{counted, i64_of, usize_of_i64};
 use gradus_core::sort::SharedSort;
 use gradus_engine::dim::{Condition, Dim, Relation, Symbols};
 use gradus_engine::fact::{Dims, known_shape};
@@ -372,6 +372,5 @@ impl Terms<'_> {
 
 /// The axis that a number means, of that many.
 pub fn axis_of(axis: i64, rank: usize) -> Option<usize> {
-    let axis = if axis < 0 { axis.checked_add(i64_of(rank))? } else { axis };
-    usize_of_i64(axis).filter(|&axis| axis < rank)
+    counted(axis, rank).filter(|&axis| axis < rank)
 }
