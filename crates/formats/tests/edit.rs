@@ -179,10 +179,13 @@ fn file_of_branches() -> Vec<u8> {
     };
     let dense = initializer("w");
     let branches = [("then_branch", dense), ("else_branch", sparse)].map(|(name, constant)| {
-        branch(name, &[node("Add", &["x", "w"], "y"), field(2, "inner"), constant, field(12, &field(1, "y"))])
+        branch(
+            name,
+            &[node("Add", &["x", "w"], "y"), field(2, "inner"), constant, message(12, &[field(1, "y")])],
+        )
     });
     let operator = [field(1, "c"), field(2, "out"), field(4, "If"), branches.concat()].concat();
-    let boolean = field(2, &message(1, &[int(1, 9), field(2, "")]));
+    let boolean = message(2, &[message(1, &[int(1, 9), field(2, "")])]);
     let condition = message(11, &[field(1, "c"), boolean]);
     let graph =
         message(7, &[field(1, &operator), field(2, "main"), value(11, "x"), condition, value(12, "out")]);
@@ -227,10 +230,12 @@ fn a_graph_within_a_node_that_stays_is_changed_alone() {
     let after = edit_model(&bytes, &before, &after).unwrap().to_bytes(&bytes).unwrap();
     let then = branch(
         "then_branch",
-        &[node("Add", &["x", "w"], "y"), field(2, "inner"), initializer("w"), field(12, &field(1, "y"))],
+        &[node("Add", &["x", "w"], "y"), field(2, "inner"), initializer("w"), message(12, &[field(1, "y")])],
     );
-    let other =
-        branch("else_branch", &[node("Add", &["x", "x"], "y"), field(2, "inner"), field(12, &field(1, "y"))]);
+    let other = branch(
+        "else_branch",
+        &[node("Add", &["x", "x"], "y"), field(2, "inner"), message(12, &[field(1, "y")])],
+    );
     assert!(has(&after, &then) && has(&after, &other));
 }
 
@@ -279,7 +284,7 @@ fn nodes_of_functions_take_the_place_of_a_call() {
     let mut after = before.with_graph(builder.finish().unwrap());
     after.functions.truncate(1);
     let after = edit_model(&bytes, &before, &after).unwrap().to_bytes(&bytes).unwrap();
-    assert!(has(&after, &field(1, &own(&[axis], ["x", "q"]))) && has(&after, &field(1, &second)));
+    assert!(has(&after, &field(1, own(&[axis], ["x", "q"]))) && has(&after, &field(1, &second)));
     assert!(has(&after, &field(25, &other)) && !has(&after, &field(25, &function)));
 }
 

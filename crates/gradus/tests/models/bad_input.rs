@@ -231,9 +231,9 @@ fn sizes_are_checked_before_they_are_believed() {
     );
     let negative = model(&[initializer("w", 1, &[-1], &[])]);
     check(&negative, Kind::Shape, "byte 6: tensor \"w\": dimension 0 is -1, expected at least 0");
-    let short = model(&[initializer("w", 1, &[3], &[field(9, &[0; 8])])]);
+    let short = model(&[initializer("w", 1, &[3], &[field(9, [0; 8])])]);
     check(&short, Kind::Shape, "byte 15: tensor \"w\": the byte length of float32[3] is 8, expected 12");
-    let few = model(&[initializer("w", 7, &[1 << 40], &[field(7, &[1, 2, 3])]), output("w")]);
+    let few = model(&[initializer("w", 7, &[1 << 40], &[field(7, [1, 2, 3])]), output("w")]);
     check(
         &few,
         Kind::Syntax,
@@ -245,8 +245,8 @@ fn sizes_are_checked_before_they_are_believed() {
         Kind::Type,
         "byte 6: tensor \"w\": element type is 99, expected a number of TensorProto.DataType",
     );
-    let values = message(1, &[int(1, 1), int(2, 1), field(8, "w"), field(9, &[0; 4])]);
-    let indices = message(2, &[int(1, 1), int(2, 7), field(9, &[0; 8])]);
+    let values = message(1, &[int(1, 1), int(2, 1), field(8, "w"), field(9, [0; 4])]);
+    let indices = message(2, &[int(1, 1), int(2, 7), field(9, [0; 8])]);
     let sparse = model(&[message(15, &[values, indices, int(3, 1 << 40)]), output("w")]);
     check(
         &sparse,
@@ -330,7 +330,7 @@ fn results_are_not_much_larger_than_models() {
     });
     let first = node("SequenceConstruct", &["x"], &["q0"], &[]);
     let last = node("SequenceAt", &["q1200", "i"], &["y"], &[]);
-    let index = initializer("i", 7, &[], &[field(9, &0i64.to_le_bytes())]);
+    let index = initializer("i", 7, &[], &[field(9, 0i64.to_le_bytes())]);
     let chain = [typed("x", &["n"]), index, first, inserted.collect(), last, output("y")];
     let error = convert(&chain).unwrap_err();
     assert_eq!(error.kind(), Kind::Limit, "{error}");
@@ -340,7 +340,7 @@ fn results_are_not_much_larger_than_models() {
 #[test]
 fn many_attributes_inputs_and_calls_take_little_time() {
     let begin = std::time::Instant::now();
-    let attribute = |index: usize| message(5, &[field(1, &format!("a{index}")), int(20, 2), int(3, 1)]);
+    let attribute = |index: usize| message(5, &[field(1, format!("a{index}")), int(20, 2), int(3, 1)]);
     let attributes: Vec<_> = (0..50_000).map(attribute).collect();
     let bytes = model(&[input("x"), node("Foo", &["x"], &["y"], &attributes), output("y")]);
     assert!(open(&bytes).unwrap().infer(&InferOptions::default()).is_ok());
@@ -518,7 +518,7 @@ fn a_missing_bin_is_an_error_when_a_constant_is_needed() {
 #[test]
 fn runs_without_bounds_are_stopped() {
     let scalar =
-        |name: &str, value: i64| initializer(name, 7, &[], &[field(7, &varint(value.cast_unsigned()))]);
+        |name: &str, value: i64| initializer(name, 7, &[], &[field(7, varint(value.cast_unsigned()))]);
     let range = [
         scalar("a", 0),
         scalar("b", 1 << 62),
@@ -533,7 +533,7 @@ fn runs_without_bounds_are_stopped() {
     );
     let sizes = [1, 1, 1i64 << 40, 1 << 40].map(i64::to_le_bytes).concat();
     let resize = [
-        initializer("x", 1, &[1, 1, 1, 1], &[field(9, &[0; 4])]),
+        initializer("x", 1, &[1, 1, 1, 1], &[field(9, [0; 4])]),
         initializer("sizes", 7, &[4], &[field(9, &sizes)]),
         node("Resize", &["x", "", "", "sizes"], &["y"], &[]),
         output("y"),
@@ -586,7 +586,7 @@ fn message_of_graph(graph: &[Vec<u8>]) -> Vec<u8> {
 #[test]
 fn scans_that_grow_without_bounds_are_stopped() {
     let scalar =
-        |name: &str, value: i64| initializer(name, 7, &[], &[field(7, &varint(value.cast_unsigned()))]);
+        |name: &str, value: i64| initializer(name, 7, &[], &[field(7, varint(value.cast_unsigned()))]);
     let body = message_of_graph(&[
         input("i"),
         input("c"),
@@ -595,7 +595,7 @@ fn scans_that_grow_without_bounds_are_stopped() {
         output("d"),
         output("y"),
     ]);
-    let large = initializer("large", 1, &[1 << 10], &[field(9, &[0; 4096])]);
+    let large = initializer("large", 1, &[1 << 10], &[field(9, [0; 4096])]);
     let bytes =
         model(&[scalar("m", i64::MAX), large, node("Loop", &["m", ""], &["y"], &[body]), output("y")]);
     let mut limits = Limits::DEFAULT;
