@@ -5,6 +5,8 @@
 #![cfg(target_os = "linux")]
 
 mod outputs;
+#[path = "../../gradus/tests/common/protobuf.rs"]
+mod protobuf;
 mod scratch;
 
 use std::fs;

@@ -5,6 +5,8 @@
 
 mod common;
 mod outputs;
+#[path = "../../gradus/tests/common/protobuf.rs"]
+mod protobuf;
 mod scratch;
 
 use std::fs;

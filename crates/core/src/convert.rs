@@ -58,6 +58,17 @@ pub const fn usize_of_i64(number: i64) -> Option<usize> {
     if number < 0 { None } else { Some(number as usize) }
 }
 
+/// An index, an axis or a bound, which counts from the end if it is below zero, counted from the
+/// start of `len`.
+pub const fn from_start(index: i64, len: i64) -> i64 {
+    if index < 0 { index.saturating_add(len) } else { index }
+}
+
+/// An index or an axis counted by [`from_start`], unless it lies before the first one.
+pub const fn counted(index: i64, len: usize) -> Option<usize> {
+    usize_of_i64(from_start(index, i64_of(len)))
+}
+
 /// A 32-bit number as a size.
 pub const fn usize_of_u32(number: u32) -> usize {
     number as usize

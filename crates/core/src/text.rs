@@ -10,6 +10,25 @@ use crate::error::{Error, Kind, Result};
 use crate::exact::Number;
 use crate::float::Format;
 
+/// Returns a path as an address: bytes that are no letters, digits or marks are written by their
+/// codes.
+///
+/// ```
+/// assert_eq!(gradus_core::text::address("a b/ü"), "a%20b/%C3%BC");
+/// ```
+pub fn address(path: &str) -> String {
+    let mut address = String::with_capacity(path.len());
+    for byte in path.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
+                address.push(char::from(byte));
+            }
+            _ => address.extend([format!("%{byte:02X}")]),
+        }
+    }
+    address
+}
+
 /// Returns text that comes from a file with its control characters written as `\\u{1b}` or `\\n`,
 /// so that it can neither steer a terminal nor begin a line. Marks that reorder text count too.
 pub fn escaped(text: &str) -> Cow<'_, str> {

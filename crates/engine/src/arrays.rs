@@ -115,8 +115,7 @@ fn each<const N: usize, P: Fill>(
 /// The new axis of a shape of that rank, counted from 0.
 fn place(axis: i64, rank: usize) -> Result<usize> {
     let end = gradus_core::convert::i64_of(rank) + 1;
-    let from_zero = if axis < 0 { axis + end } else { axis };
-    gradus_core::convert::usize_of_i64(from_zero)
+    gradus_core::convert::counted(axis, rank + 1)
         .filter(|&axis| axis <= rank)
         .ok_or_else(|| Error::mismatch(Kind::Shape, "axis", axis, format_args!("{} to {}", -end, end - 1)))
 }

@@ -1,6 +1,9 @@
 //! Writing what was read: what did not change is copied byte for byte.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
+#[path = "../../gradus/tests/common/protobuf.rs"]
+mod protobuf;
+
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -9,75 +12,56 @@ use gradus_core::graph::{Builder, DeclaredDim, Graph, Model, Origin, Type};
 use gradus_core::{DType, Limits, Tensor};
 use gradus_formats::onnx::{edit_model, external_files, mentioned, read_model, rename_external_files};
 use gradus_formats::{InMemory, Part};
-
-/// A varint.
-fn varint(mut value: usize) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    loop {
-        let low = u8::try_from(value % 128).unwrap();
-        value /= 128;
-        bytes.push(if value > 0 { low | 0x80 } else { low });
-        if value == 0 {
-            return bytes;
-        }
-    }
-}
-
-/// A field with a message or text.
-fn field(number: usize, content: &[u8]) -> Vec<u8> {
-    [varint(number << 3 | 2), varint(content.len()), content.to_vec()].concat()
-}
-
-fn all(parts: &[Vec<u8>]) -> Vec<u8> {
-    parts.concat()
-}
+use protobuf::{field, int, message};
 
 fn node(operator: &str, inputs: &[&str], output: &str) -> Vec<u8> {
-    let inputs: Vec<_> = inputs.iter().map(|name| field(1, name.as_bytes())).collect();
+    let inputs: Vec<_> = inputs.iter().map(|name| field(1, name)).collect();
     // Field 99 is none of the format; fields of unknown numbers must stay.
-    let unknown = vec![0x98, 0x06, 0x07];
-    field(1, &all(&[all(&inputs), field(2, output.as_bytes()), field(4, operator.as_bytes()), unknown]))
+    let unknown = int(99, 7);
+    message(1, &[inputs.concat(), field(2, output), field(4, operator), unknown])
 }
 
-fn value(number: usize, name: &str) -> Vec<u8> {
+fn value(number: u64, name: &str) -> Vec<u8> {
     // float[n], with a documentation string and a denotation.
-    let dim = field(1, &all(&[field(2, b"n"), field(3, b"AXIS")]));
-    let tensor = all(&[vec![0x08, 1], field(2, &dim)]);
-    field(number, &all(&[field(1, name.as_bytes()), field(2, &field(1, &tensor)), field(3, b"about it")]))
+    let dim = message(1, &[field(2, "n"), field(3, "AXIS")]);
+    let tensor = message(1, &[int(1, 1), message(2, &[dim])]);
+    message(number, &[field(1, name), message(2, &[tensor]), field(3, "about it")])
 }
 
 fn initializer(name: &str) -> Vec<u8> {
-    field(5, &all(&[vec![0x08, 1, 0x10, 1], field(9, &1f32.to_le_bytes()), field(8, name.as_bytes())]))
+    message(5, &[int(1, 1), int(2, 1), field(9, 1f32.to_le_bytes()), field(8, name)])
 }
 
 /// A model with everything around its graph that must not change, and a group, which is none of the
 /// fields.
 fn file() -> Vec<u8> {
-    let graph = all(&[
+    let graph = [
         node("Neg", &["x"], "a"),
-        field(2, b"main"),
+        field(2, "main"),
         node("Add", &["a", "w"], "b"),
         initializer("w"),
         initializer("v"),
         vec![0xa3, 0x06, 0x08, 0x01, 0xa4, 0x06],
-        field(10, b"doc"),
+        field(10, "doc"),
         value(11, "x"),
         value(12, "c"),
         value(13, "a"),
         value(13, "b"),
         node("Mul", &["b", "v"], "c"),
-        field(14, &all(&[field(1, b"a"), field(2, &all(&[field(1, b"SCALE_TENSOR"), field(2, b"v")]))])),
-    ]);
-    let training = field(20, &field(2, &node("Sub", &["w", "grad"], "w_new")));
-    all(&[
-        vec![0x08, 8],
-        field(14, &all(&[field(1, b"key"), field(2, b"value")])),
+        message(14, &[field(1, "a"), message(2, &[field(1, "SCALE_TENSOR"), field(2, "v")])]),
+    ]
+    .concat();
+    let training = message(20, &[message(2, &[node("Sub", &["w", "grad"], "w_new")])]);
+    [
+        int(1, 8),
+        message(14, &[field(1, "key"), field(2, "value")]),
         vec![0xa3, 0x06, 0x08, 0x01, 0xa4, 0x06],
         field(7, &graph),
-        field(8, &[0x10, 17]),
+        message(8, &[int(2, 17)]),
         training,
-        vec![0x98, 0x06, 0x2a],
-    ])
+        int(99, 42),
+    ]
+    .concat()
 }
 
 fn read(bytes: &Bytes) -> Model {
@@ -128,9 +112,9 @@ fn what_is_not_named_is_copied_byte_for_byte() {
     edit.gone.insert("a".into());
     let (before, after) = edited(&edit);
     let kept = [
-        field(14, &all(&[field(1, b"key"), field(2, b"value")])),
-        field(20, &field(2, &node("Sub", &["w", "grad"], "w_new"))),
-        vec![0x98, 0x06, 0x2a],
+        message(14, &[field(1, "key"), field(2, "value")]),
+        message(20, &[message(2, &[node("Sub", &["w", "grad"], "w_new")])]),
+        int(99, 42),
         vec![0xa3, 0x06, 0x08, 0x01, 0xa4, 0x06],
         initializer("w"),
         initializer("v"),
@@ -182,29 +166,30 @@ fn made_nodes_stand_where_they_are_put() {
 
 /// An attribute that is a graph.
 fn branch(name: &str, graph: &[Vec<u8>]) -> Vec<u8> {
-    field(5, &all(&[field(1, name.as_bytes()), field(6, &all(graph)), vec![0xa0, 0x01, 5]]))
+    message(5, &[field(1, name), message(6, graph), int(20, 5)])
 }
 
 /// A model of an If, each of whose branches adds a constant of its own.
 fn file_of_branches() -> Vec<u8> {
     let sparse = {
         let values =
-            all(&[vec![0x08, 1, 0x10, 1], field(9, &2f32.to_le_bytes()), field(8, b"w"), field(98, b"odd")]);
-        let indices = all(&[vec![0x08, 1, 0x10, 7], field(9, &0i64.to_le_bytes())]);
-        field(15, &all(&[field(1, &values), field(2, &indices), vec![0x18, 1]]))
+            [int(1, 1), int(2, 1), field(9, 2f32.to_le_bytes()), field(8, "w"), field(98, "odd")].concat();
+        let indices = [int(1, 1), int(2, 7), field(9, 0i64.to_le_bytes())].concat();
+        message(15, &[field(1, &values), field(2, &indices), int(3, 1)])
     };
     let dense = initializer("w");
     let branches = [("then_branch", dense), ("else_branch", sparse)].map(|(name, constant)| {
         branch(
             name,
-            &[node("Add", &["x", "w"], "y"), field(2, b"inner"), constant, field(12, &field(1, b"y"))],
+            &[node("Add", &["x", "w"], "y"), field(2, "inner"), constant, message(12, &[field(1, "y")])],
         )
     });
-    let operator = all(&[field(1, b"c"), field(2, b"out"), field(4, b"If"), all(&branches)]);
-    let boolean = field(2, &field(1, &all(&[vec![0x08, 9], field(2, b"")])));
-    let condition = field(11, &all(&[field(1, b"c"), boolean]));
-    let graph = all(&[field(1, &operator), field(2, b"main"), value(11, "x"), condition, value(12, "out")]);
-    all(&[vec![0x08, 8], field(7, &graph), field(8, &[0x10, 17])])
+    let operator = [field(1, "c"), field(2, "out"), field(4, "If"), branches.concat()].concat();
+    let boolean = message(2, &[message(1, &[int(1, 9), field(2, "")])]);
+    let condition = message(11, &[field(1, "c"), boolean]);
+    let graph =
+        message(7, &[field(1, &operator), field(2, "main"), value(11, "x"), condition, value(12, "out")]);
+    [int(1, 8), graph, message(8, &[int(2, 17)])].concat()
 }
 
 #[test]
@@ -230,7 +215,7 @@ fn nodes_and_constants_of_inner_graphs_are_copied_with_their_new_names() {
     for [x, w, y] in nodes {
         assert!(has(&after, &node("Add", &[x, w], y)), "the unknown field of {y} stays");
     }
-    assert!(has(&after, &initializer("w")) && has(&after, &field(98, b"odd")));
+    assert!(has(&after, &initializer("w")) && has(&after, &field(98, "odd")));
 }
 
 #[test]
@@ -245,11 +230,11 @@ fn a_graph_within_a_node_that_stays_is_changed_alone() {
     let after = edit_model(&bytes, &before, &after).unwrap().to_bytes(&bytes).unwrap();
     let then = branch(
         "then_branch",
-        &[node("Add", &["x", "w"], "y"), field(2, b"inner"), initializer("w"), field(12, &field(1, b"y"))],
+        &[node("Add", &["x", "w"], "y"), field(2, "inner"), initializer("w"), message(12, &[field(1, "y")])],
     );
     let other = branch(
         "else_branch",
-        &[node("Add", &["x", "x"], "y"), field(2, b"inner"), field(12, &field(1, b"y"))],
+        &[node("Add", &["x", "x"], "y"), field(2, "inner"), message(12, &[field(1, "y")])],
     );
     assert!(has(&after, &then) && has(&after, &other));
 }
@@ -257,33 +242,32 @@ fn a_graph_within_a_node_that_stays_is_changed_alone() {
 /// The function's node has an attribute of the call, and one that the call does not give.
 #[test]
 fn nodes_of_functions_take_the_place_of_a_call() {
-    let reference = |name: &str, of: &str| {
-        field(5, &all(&[field(1, name.as_bytes()), field(21, of.as_bytes()), vec![0xa0, 0x01, 2]]))
-    };
-    let axis = field(5, &all(&[field(1, b"axis"), vec![0x18, 1, 0xa0, 0x01, 2]]));
+    let reference = |name: &str, of: &str| message(5, &[field(1, name), field(21, of), int(20, 2)]);
+    let axis = message(5, &[field(1, "axis"), int(3, 1), int(20, 2)]);
     let own = |attributes: &[Vec<u8>], names: [&str; 2]| {
         let [x, y] = names.map(str::as_bytes);
-        let unknown = vec![0x98, 0x06, 0x07];
-        all(&[field(1, x), field(2, y), field(4, b"Softmax"), all(attributes), unknown])
+        let unknown = int(99, 7);
+        [field(1, x), field(2, y), field(4, "Softmax"), attributes.concat(), unknown].concat()
     };
     let body = own(&[reference("axis", "axis"), reference("gone", "gone")], ["p", "q"]);
     let second = own(&[], ["q", "y"]);
-    let other = all(&[field(1, b"other"), field(10, b"d"), field(9, &[0x10, 17])]);
-    let function = all(&[
-        field(1, b"F"),
-        field(4, b"p"),
-        field(5, b"y"),
-        field(6, b"axis"),
-        field(6, b"gone"),
+    let other = [field(1, "other"), field(10, "d"), message(9, &[int(2, 17)])].concat();
+    let function = [
+        field(1, "F"),
+        field(4, "p"),
+        field(5, "y"),
+        field(6, "axis"),
+        field(6, "gone"),
         field(7, &body),
         field(7, &second),
-        field(9, &[0x10, 17]),
-        field(10, b"d"),
-    ]);
-    let call = all(&[field(1, b"x"), field(2, b"y"), field(4, b"F"), field(7, b"d"), axis.clone()]);
-    let graph = all(&[field(1, &call), field(2, b"main"), value(11, "x"), value(12, "y")]);
-    let sets = all(&[field(8, &[0x10, 17]), field(8, &all(&[field(1, b"d"), vec![0x10, 1]]))]);
-    let file = all(&[vec![0x08, 8], field(7, &graph), sets, field(25, &other), field(25, &function)]);
+        message(9, &[int(2, 17)]),
+        field(10, "d"),
+    ]
+    .concat();
+    let call = [field(1, "x"), field(2, "y"), field(4, "F"), field(7, "d"), axis.clone()].concat();
+    let graph = message(7, &[field(1, &call), field(2, "main"), value(11, "x"), value(12, "y")]);
+    let sets = [message(8, &[int(2, 17)]), message(8, &[field(1, "d"), int(2, 1)])].concat();
+    let file = [int(1, 8), graph, sets, field(25, &other), field(25, &function)].concat();
     let bytes = Bytes::from(file);
     let before = read(&bytes);
     let mut builder = Builder::new("main");
@@ -300,7 +284,7 @@ fn nodes_of_functions_take_the_place_of_a_call() {
     let mut after = before.with_graph(builder.finish().unwrap());
     after.functions.truncate(1);
     let after = edit_model(&bytes, &before, &after).unwrap().to_bytes(&bytes).unwrap();
-    assert!(has(&after, &field(1, &own(&[axis], ["x", "q"]))) && has(&after, &field(1, &second)));
+    assert!(has(&after, &field(1, own(&[axis], ["x", "q"]))) && has(&after, &field(1, &second)));
     assert!(has(&after, &field(25, &other)) && !has(&after, &field(25, &function)));
 }
 
@@ -340,8 +324,8 @@ fn a_file_says_which_names_and_files_it_mentions() {
     names.sort();
     assert_eq!(names, ["a", "grad", "v", "w"]);
     assert!(external_files(&bytes).unwrap().is_empty());
-    let entry = field(13, &all(&[field(1, b"location"), field(2, b"w.bin")]));
-    let tensor = field(5, &all(&[field(8, b"w"), entry.clone(), entry]));
+    let entry = message(13, &[field(1, "location"), field(2, "w.bin")]);
+    let tensor = message(5, &[field(8, "w"), entry.clone(), entry]);
     let outside = Bytes::from(field(7, &tensor));
     assert_eq!(external_files(&outside).unwrap(), ["w.bin"]);
     let other = |name| {

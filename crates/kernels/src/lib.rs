@@ -23,7 +23,7 @@ use scalar as build;
 use vectors as build;
 
 pub use build::{Fill, tensor, widest};
-pub use functions::{Call, Float, Function, power};
+pub use functions::{Call, Course, Float, Function, power};
 pub use options::{Level, Options, Stores, hold_level};
 pub use sums::{Accumulator, Destination, SumType, Sums};
 pub use threads::{share, share_map, stay_alone, threads, with_threads};

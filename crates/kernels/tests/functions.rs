@@ -7,7 +7,7 @@ mod rounded;
 
 use gradus_core::Limits;
 use gradus_core::convert::FromNumber;
-use gradus_kernels::{Call, Float, Function, Level, Options, power};
+use gradus_kernels::{Call, Course, Float, Function, Level, Options, power};
 use gradus_testkit::{Real, activation, function, real, real_power};
 use half::{bf16, f16};
 use rounded::Rounded;
@@ -336,5 +336,33 @@ fn powers_are_rounded_correctly() {
     ] {
         let (got, wanted): (f32, f32) = (power(base, exponent), f32::from_f64(wanted));
         assert_eq!(got.to_bits(), wanted.to_bits(), "{base}^{exponent}");
+    }
+}
+
+/// The course of each function holds for values 1/64 apart, with parameters of all signs.
+#[test]
+fn values_follow_the_element_as_the_course_says() {
+    let parameters = [-1.25, 0.5, 1.25].map(|a| [-0.5, 2.0].map(|b| [a, b]));
+    for function in Function::ALL.iter().copied() {
+        for parameters in parameters.iter().flatten().copied() {
+            let values: Vec<f64> =
+                (-512..512).map(|i| Call { function, parameters }.at(f64::from(i) / 64.0)).collect();
+            let steps: Vec<f64> =
+                values.windows(2).map(|two| two[1] - two[0]).filter(|step| !step.is_nan()).collect();
+            let turns: Vec<f64> = steps.windows(2).map(|two| two[1] - two[0]).collect();
+            let is_one_signed =
+                |all: &[f64]| all.iter().all(|x| *x > -1e-12) || all.iter().all(|x| *x < 1e-12);
+            let holds = match function.course() {
+                Course::Monotone => is_one_signed(&steps),
+                Course::Rising => parameters.iter().any(|x| *x < 0.0) || steps.iter().all(|x| *x > -1e-12),
+                Course::Convex => is_one_signed(&turns),
+                Course::Slope(most) => steps.iter().all(|step| step.abs() <= most / 64.0),
+                Course::Open => true,
+            };
+            assert!(steps.len() > 100 && holds, "{function:?} {parameters:?}");
+        }
+        if let Some([at, is]) = function.rational() {
+            assert_eq!(Call { function, parameters: PARAMETERS }.at(at), is, "{function:?}");
+        }
     }
 }

@@ -29,45 +29,52 @@
     reason = "the crate is a part of gradus, which documents what users name"
 )]
 
-pub mod attention;
-pub mod boxes;
-pub mod contrib;
-pub mod control_flow;
-pub mod elementwise;
-pub mod generate;
-pub mod graphs;
+mod attention;
+mod boxes;
+mod contrib;
+mod control_flow;
+mod dialects;
+mod elementwise;
+mod generate;
+mod graphs;
 #[cfg(feature = "convert")]
-pub mod idle;
-pub mod images;
-pub mod indexing;
-pub mod layout;
-pub mod losses;
-pub mod matmul;
-pub mod ml;
-pub mod normalization;
-pub mod numbers;
-pub mod output;
-pub mod preview;
-pub mod quantization;
-pub mod range;
-pub mod recurrent;
-pub mod reduction;
-pub mod sequence;
-pub mod shape;
-pub mod signal;
+mod idle;
+mod images;
+mod indexing;
+mod layout;
+mod losses;
+mod matmul;
+mod ml;
+mod normalization;
+mod numbers;
+mod output;
+mod preview;
+mod quantization;
+mod range;
+mod recurrent;
+mod reduction;
+mod sequence;
+mod shape;
+mod signal;
 mod table;
-pub mod text;
-pub mod windows;
-pub mod words;
-
-pub mod dialects;
+mod text;
+mod windows;
+mod words;
 
 use gradus_core::graph::{Node, Standard};
 
+pub use control_flow::loops::lead;
 pub use gradus_engine::operators::*;
 use gradus_engine::{
     attributes, complex, conversion, dim, draws, fact, infer, lowering, normalize, op, program, schema,
 };
+#[cfg(feature = "convert")]
+pub use idle::is_false;
+#[cfg(feature = "convert")]
+pub use normalization::to_openvino::softmax_axis;
+pub use range::exact_length;
+#[cfg(feature = "convert")]
+pub use sequence::to_openvino::type_of_stacked;
 pub use table::TABLE;
 
 /// All rows.

@@ -6,7 +6,7 @@ use gradus_core::sort::SharedSort;
 use gradus_engine::dim::Dim;
 
 use crate::join::place;
-use crate::table::{Term, TermId};
+use crate::table::{Term, TermId, View};
 use crate::terms::Terms;
 use crate::{Side, Unproved};
 
@@ -50,10 +50,10 @@ pub fn describe(terms: &Terms<'_>, id: TermId) -> String {
             format!("[{}{more}]", printed(terms, &all[..all.len().min(8)]))
         }
         Term::Progression(..) => "a progression".to_owned(),
-        Term::Reshape(_) => format!("a view{} of {inner}", sizes(terms, id)),
-        Term::Permute(_, order) => format!("{inner} permuted by {order:?}"),
-        Term::Expand(_) => format!("{inner} broadcast{}", sizes(terms, id)),
-        Term::Slice(_, axis, ..) => format!("a slice of axis {axis} of {inner}"),
+        Term::View(_, View::Reshape) => format!("a view{} of {inner}", sizes(terms, id)),
+        Term::View(_, View::Permute(order)) => format!("{inner} permuted by {order:?}"),
+        Term::View(_, View::Expand) => format!("{inner} broadcast{}", sizes(terms, id)),
+        Term::View(_, View::Slice(axis, ..)) => format!("a slice of axis {axis} of {inner}"),
         Term::Apply(operator, _, slot) if *slot > 0 => format!("output {slot} of {}", operator.name),
         Term::Graph(..) => "a subgraph".to_owned(),
         Term::Input(_) | Term::Constant(_) | Term::Apply(..) => describe_short(terms, id),
@@ -65,10 +65,10 @@ fn describe_short(terms: &Terms<'_>, id: TermId) -> String {
         Term::Apply(operator, ..) => return operator.name.to_string(),
         Term::Input(name) => return format!("input {name}"),
         Term::Constant(_) | Term::Integers(_) => "a constant",
-        Term::Reshape(_) => "a view",
-        Term::Permute(..) => "a permutation",
-        Term::Expand(_) => "a broadcast value",
-        Term::Slice(..) => "a slice",
+        Term::View(_, View::Reshape) => "a view",
+        Term::View(_, View::Permute(_)) => "a permutation",
+        Term::View(_, View::Expand) => "a broadcast value",
+        Term::View(_, View::Slice(..)) => "a slice",
         _ => "a value",
     };
     kind.to_owned()
@@ -97,12 +97,9 @@ fn inner(terms: &Terms<'_>, a: TermId, b: TermId) -> Option<Vec<(TermId, TermId)
             all(own, others)
         }
         (Term::Graph(inputs, own), Term::Graph(count, others)) if inputs == count => all(own, others),
-        (Term::Reshape(x), Term::Reshape(y)) | (Term::Expand(x), Term::Expand(y)) => {
-            (terms.table.dims(a) == terms.table.dims(b)).then(|| vec![(*x, *y)])
-        }
-        (Term::Permute(x, order), Term::Permute(y, other)) => (order == other).then(|| vec![(*x, *y)]),
-        (Term::Slice(x, axis, start, step), Term::Slice(y, along, first, by)) => {
-            ((axis, start, step) == (along, first, by)).then(|| vec![(*x, *y)])
+        (Term::View(x, view), Term::View(y, other)) if view == other => {
+            let has_sizes = matches!(view, View::Reshape | View::Expand);
+            (!has_sizes || terms.table.dims(a) == terms.table.dims(b)).then(|| vec![(*x, *y)])
         }
         _ => None,
     }

@@ -49,18 +49,25 @@ pub enum Term {
     Integers(Dims),
     /// Integers: the first element, and the difference of neighbours in row-major order.
     Progression(Dim, Dim),
-    /// The elements of a term, in their order, in another shape.
-    Reshape(TermId),
-    /// The elements of a term with its axes in this order.
-    Permute(TermId, Arc<[usize]>),
-    /// A term, broadcast.
-    Expand(TermId),
-    /// Elements along an axis: the first, and the step.
-    Slice(TermId, usize, Dim, i64),
+    /// Elements of a term.
+    View(TermId, View),
     /// An output of an operator.
     Apply(Arc<Operator>, Arguments, usize),
     /// A subgraph: the number of its inputs, and its outputs.
     Graph(usize, Arguments),
+}
+
+/// The elements of a term that a view of it has.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum View {
+    /// All, in their order, in another shape.
+    Reshape,
+    /// All, with the axes in this order.
+    Permute(Arc<[usize]>),
+    /// All, broadcast.
+    Expand,
+    /// Those along an axis: the first, and the step.
+    Slice(usize, Dim, i64),
 }
 
 /// What all values of a term have in common.
@@ -195,14 +202,14 @@ impl Table {
             && let Some(scalar) = uniform(tensor)
         {
             let scalar = self.tensor(&scalar);
-            return self.intern(Term::Expand(scalar), info);
+            return self.intern(Term::View(scalar, View::Expand), info);
         }
         // Elements of constants are in one row, so that a constant in another shape is a view.
         if tensor.shape().rank() > 1
             && let Ok(flat) = tensor.reshaped(Shape::vector(tensor.len()))
         {
             let row = self.tensor(&flat);
-            return self.intern(Term::Reshape(row), info);
+            return self.intern(Term::View(row, View::Reshape), info);
         }
         let number = self.number(tensor);
         self.intern(Term::Constant(number), info)
@@ -215,7 +222,7 @@ impl Table {
             Some(&first) if !is_scalar && all.iter().all(|&dim| dim == first) => {
                 let scalar = Info { dims: Some(Arc::from([])), ..info.clone() };
                 let scalar = self.intern(Term::Integers([first].into()), scalar);
-                self.intern(Term::Expand(scalar), info)
+                self.intern(Term::View(scalar, View::Expand), info)
             }
             _ => self.intern(Term::Integers(all), info),
         }
@@ -241,12 +248,7 @@ impl Table {
 
     /// The term that a term is a view, permutation, broadcast or slice of.
     pub fn viewed(&self, id: TermId) -> Option<TermId> {
-        match *self.term(id) {
-            Term::Reshape(inner) | Term::Permute(inner, _) | Term::Expand(inner) | Term::Slice(inner, ..) => {
-                Some(inner)
-            }
-            _ => None,
-        }
+        if let Term::View(inner, _) = self.term(id) { Some(*inner) } else { None }
     }
 
     /// The tensor that a term is, if it is a constant that is stored.
@@ -257,7 +259,7 @@ impl Table {
     /// The only element of a constant of one element, or of one that is broadcast.
     pub fn scalar(&self, id: TermId) -> Option<Number> {
         match self.term(id) {
-            Term::Expand(inner) | Term::Reshape(inner) => self.scalar(*inner),
+            Term::View(inner, View::Expand | View::Reshape) => self.scalar(*inner),
             Term::Integers(all) if all.len() == 1 => Some(Number::Int(all[0].known()?.into())),
             Term::Constant(_) => self.stored(id)?.only_number().ok(),
             _ => None,
@@ -270,7 +272,7 @@ impl Table {
         const MAX_ELEMENTS: i64 = 1 << 10;
         match self.term(id) {
             Term::Integers(all) => Some(all.to_vec()),
-            Term::Expand(inner) => {
+            Term::View(inner, View::Expand) => {
                 let [element] = self.elements(*inner)?[..] else { return None };
                 let sizes = self.dims(id)?.iter().map(|dim| dim.known());
                 let len = sizes.reduce(|a, b| a?.checked_mul(b?)).unwrap_or(Some(1))?;

@@ -3,13 +3,13 @@
 use std::ops::Range;
 
 use gradus_core::Shape;
-use gradus_core::convert::{i64_of, usize_of_i64};
+use gradus_core::convert::{counted, i64_of, usize_of_i64};
 use gradus_core::sort::SharedSort;
 use gradus_engine::dim::{Condition, Dim, Relation, Symbols};
 use gradus_engine::fact::{Dims, known_shape};
 
 use crate::attributes;
-use crate::table::{Info, Term, TermId};
+use crate::table::{Info, Term, TermId, View};
 use crate::terms::Terms;
 
 /// Maximum number of bytes of a constant whose axes are put in another order.
@@ -121,13 +121,13 @@ pub fn permuted<T: Copy>(all: &[T], order: &[usize]) -> Vec<T> {
 impl Terms<'_> {
     /// The term whose elements, in their order, a term has in another shape.
     pub fn root(&self, id: TermId) -> TermId {
-        if let Term::Reshape(inner) = self.table.term(id) { *inner } else { id }
+        if let Term::View(inner, View::Reshape) = self.table.term(id) { *inner } else { id }
     }
 
     /// The term whose elements a term has in another shape and order of axes.
     pub fn base(&self, id: TermId) -> TermId {
         let mut base = id;
-        while let Term::Reshape(inner) | Term::Permute(inner, _) = self.table.term(base) {
+        while let Term::View(inner, View::Reshape | View::Permute(_)) = self.table.term(base) {
             base = *inner;
         }
         base
@@ -135,7 +135,7 @@ impl Terms<'_> {
 
     /// The scalar that a term repeats.
     fn repeated(&self, id: TermId) -> Option<TermId> {
-        let Term::Expand(inner) = *self.table.term(id) else { return None };
+        let Term::View(inner, View::Expand) = *self.table.term(id) else { return None };
         self.table.dims(inner)?.is_empty().then_some(inner)
     }
 
@@ -150,13 +150,19 @@ impl Terms<'_> {
     /// other's sizes.
     pub fn view_like(&mut self, id: TermId, inner: TermId) -> Option<TermId> {
         let dims = self.table.dims(id)?.clone();
-        match self.table.term(id).clone() {
-            Term::Reshape(_) => Some(self.reshaped(inner, &dims)),
-            Term::Permute(_, order) => self.permuted(inner, &order),
-            Term::Slice(_, axis, start, step) => self.sliced(inner, axis, (start, step), *dims.get(axis)?),
-            Term::Expand(_) => Some(self.expanded(inner, &dims)),
-            _ => None,
+        let Term::View(_, view) = self.table.term(id).clone() else { return None };
+        match view {
+            View::Reshape => Some(self.reshaped(inner, &dims)),
+            View::Permute(order) => self.permuted(inner, &order),
+            View::Slice(axis, start, step) => self.sliced(inner, axis, (start, step), *dims.get(axis)?),
+            View::Expand => Some(self.expanded(inner, &dims)),
         }
+    }
+
+    /// The term of a view of these sizes.
+    fn view(&mut self, id: TermId, view: View, dims: &Dims) -> TermId {
+        let info = Info { dtype: self.table.dtype(id), dims: Some(dims.clone()) };
+        self.table.intern(Term::View(id, view), info)
     }
 
     /// A term in another shape.
@@ -168,12 +174,12 @@ impl Terms<'_> {
         let info = Info { dtype: self.table.dtype(root), dims: Some(dims.clone()) };
         // A scalar is broadcast to any shape.
         if let Some(scalar) = self.repeated(root) {
-            return self.table.intern(Term::Expand(scalar), info);
+            return self.view(scalar, View::Expand, dims);
         }
         match self.table.term(root).clone() {
             Term::Integers(all) => self.table.integers(all, info),
             Term::Progression(first, step) => self.table.intern(Term::Progression(first, step), info),
-            _ => self.table.intern(Term::Reshape(root), info),
+            _ => self.view(root, View::Reshape, dims),
         }
     }
 
@@ -211,8 +217,7 @@ impl Terms<'_> {
         }
         let moved = self.of_permuted(argument, &merged, &order).unwrap_or_else(|| {
             let dims: Dims = permuted(&merged, &order).into();
-            let info = Info { dtype: self.table.dtype(argument), dims: Some(dims) };
-            self.table.intern(Term::Permute(argument, order.into()), info)
+            self.view(argument, View::Permute(order.into()), &dims)
         });
         Some(self.reshaped(moved, &out))
     }
@@ -237,7 +242,7 @@ impl Terms<'_> {
     /// A permutation of the axes of what is itself a permutation, perhaps in another shape.
     fn of_permuted(&mut self, argument: TermId, dims: &Dims, order: &[usize]) -> Option<TermId> {
         let root = self.root(argument);
-        let Term::Permute(base, first) = self.table.term(root).clone() else { return None };
+        let Term::View(base, View::Permute(first)) = self.table.term(root).clone() else { return None };
         let own = self.table.dims(root)?.clone();
         let (fine, [of_own, of_new]) = refined(&mut self.symbols, &own, dims)?;
         // Fine axes in the order of the base, and in the order of the result.
@@ -256,7 +261,7 @@ impl Terms<'_> {
         if self.table.dims(id) == Some(dims) {
             return id;
         }
-        let inner = if let Term::Expand(inner) = *self.table.term(id) { inner } else { id };
+        let inner = if let Term::View(inner, View::Expand) = *self.table.term(id) { inner } else { id };
         // Axes of size 1 in front say nothing.
         let inner = self.short_shape(inner);
         if self.table.dims(inner) == Some(dims) {
@@ -265,8 +270,7 @@ impl Terms<'_> {
         if self.repeats_nothing(inner, dims) {
             return self.reshaped(inner, dims);
         }
-        let info = Info { dtype: self.table.dtype(inner), dims: Some(dims.clone()) };
-        self.table.intern(Term::Expand(inner), info)
+        self.view(inner, View::Expand, dims)
     }
 
     /// Returns true if a term that is broadcast to a shape keeps its elements: their number stays,
@@ -297,14 +301,14 @@ impl Terms<'_> {
             return Some(found);
         }
         // Slices along several axes are in the order of the axes.
-        if let Term::Slice(inner, other, first, by) = *self.table.term(id)
+        if let Term::View(inner, View::Slice(other, first, by)) = *self.table.term(id)
             && other > axis
         {
             let inner = self.sliced(inner, axis, (start, step), len)?;
             return self.sliced(inner, other, (first, by), sizes[other]);
         }
         let (inner, start, step) = match *self.table.term(id) {
-            Term::Slice(inner, other, first, by) if other == axis && by > 0 && step > 0 => {
+            Term::View(inner, View::Slice(other, first, by)) if other == axis && by > 0 && step > 0 => {
                 let offset = self.symbols.multiply(start, Dim::Known(by))?;
                 (inner, self.symbols.add(first, offset)?, by.checked_mul(step)?)
             }
@@ -314,8 +318,7 @@ impl Terms<'_> {
             return Some(inner);
         }
         let step = if len == Dim::ONE { 1 } else { step };
-        let info = Info { dtype: self.table.dtype(inner), dims: Some(sizes) };
-        Some(self.table.intern(Term::Slice(inner, axis, start, step), info))
+        Some(self.view(inner, View::Slice(axis, start, step), &sizes))
     }
 
     /// A slice of integers, and of parts that are put one after the other where it begins and ends
@@ -372,6 +375,5 @@ impl Terms<'_> {
 
 /// The axis that a number means, of that many.
 pub fn axis_of(axis: i64, rank: usize) -> Option<usize> {
-    let axis = if axis < 0 { axis.checked_add(i64_of(rank))? } else { axis };
-    usize_of_i64(axis).filter(|&axis| axis < rank)
+    counted(axis, rank).filter(|&axis| axis < rank)
 }

@@ -1,9 +1,7 @@
 //! A page that lists the pages of many models.
 
-use std::fmt::Write as _;
-
 use gradus::Error;
-use gradus::text::escaped;
+use gradus::text::{address, escaped};
 use maud::{DOCTYPE, Markup, html};
 
 use crate::Summary;
@@ -65,7 +63,7 @@ fn row(of: &IndexRow) -> Markup {
     match &of.summary {
         Ok(summary) => html! {
             tr {
-                th.name scope="row" { a href=(address(&of.page)) { (name) } }
+                th.name scope="row" { a href={ "./" (address(&of.page)) } { (name) } }
                 td.number { (grouped(summary.nodes)) }
                 td.number { (grouped(summary.parameters)) }
                 td.name { (escaped(summary.peak.as_deref().unwrap_or("?"))) }
@@ -99,22 +97,6 @@ fn verdict(summary: &Summary) -> Markup {
     }
 }
 
-/// A relative path as an address: bytes that are no letters, digits or marks are escaped.
-fn address(path: &str) -> String {
-    let mut address = String::from("./");
-    for byte in path.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
-                address.push(char::from(byte));
-            }
-            _ => {
-                let _ = write!(address, "%{byte:02X}");
-            }
-        }
-    }
-    address
-}
-
 #[cfg(test)]
 mod tests {
     use gradus::Kind;
@@ -128,6 +110,6 @@ mod tests {
         let page = index(std::slice::from_ref(&row));
         assert!(page.contains("&lt;i&gt;\\u{202e}") && page.contains("&lt;b&gt;wrong"), "{page}");
         assert!(!page.contains("<i>") && !page.contains("<b>") && !page.contains("<script"));
-        assert_eq!(address(&row.page), "./a%20b/%22%23%3F.html");
+        assert_eq!(address(&row.page), "a%20b/%22%23%3F.html");
     }
 }

@@ -7,6 +7,7 @@ use std::process::{Command, Output};
 
 use snapbox::cmd::cargo_bin;
 
+use crate::protobuf::{field, int, message};
 use crate::scratch::Scratch;
 
 /// Runs a command in a folder.
@@ -26,42 +27,16 @@ pub fn leftovers(folder: &Path) -> Vec<PathBuf> {
     paths.filter(|path| path.file_name().unwrap().to_str().unwrap().starts_with(".gradus-")).collect()
 }
 
-/// The bytes of a field of protobuf.
-fn field(number: u8, content: &[u8]) -> Vec<u8> {
-    let len = u8::try_from(content.len()).unwrap();
-    assert!(len < 128);
-    [&[number << 3 | 2, len][..], content].concat()
-}
-
 /// Writes a model that returns the sum of its input and four bytes of constants, which are in
 /// another file.
 pub fn save_external(path: &Path, location: &str) {
-    let entry =
-        |key: &str, value: &str| field(13, &[field(1, key.as_bytes()), field(2, value.as_bytes())].concat());
-    let (dims, float, external) = ([1 << 3, 1], [2 << 3, 1], [14 << 3, 1]);
-    let tensor = [&dims[..], &float, &field(8, b"w"), &entry("location", location), &external].concat();
-    let node = [field(1, b"x"), field(1, b"w"), field(2, b"y"), field(4, b"Add")].concat();
-    let of_floats = field(2, &field(1, &[&float_type()[..], &field(2, &field(1, &[1 << 3, 1]))].concat()));
-    let value = |name: &[u8]| [field(1, name), of_floats.clone()].concat();
-    let graph = [
-        field(1, &node),
-        field(2, b"g"),
-        field(5, &tensor),
-        field(11, &value(b"x")),
-        field(12, &value(b"y")),
-    ]
-    .concat();
-    let model = [&[1 << 3, 8][..], &long_field(7, &graph), &field(8, &[2 << 3, 17])].concat();
+    let entry = message(13, &[field(1, "location"), field(2, location)]);
+    let tensor = message(5, &[int(1, 1), int(2, 1), field(8, "w"), entry, int(14, 1)]);
+    let node = message(1, &[field(1, "x"), field(1, "w"), field(2, "y"), field(4, "Add")]);
+    let shape = message(2, &[message(1, &[int(1, 1)])]);
+    let of_floats = message(2, &[message(1, &[int(1, 1), shape])]);
+    let value = |number, name: &str| message(number, &[field(1, name), of_floats.clone()]);
+    let graph = message(7, &[node, field(2, "g"), tensor, value(11, "x"), value(12, "y")]);
+    let model = [int(1, 8), graph, message(8, &[int(2, 17)])].concat();
     fs::write(path, model).unwrap();
-}
-
-fn float_type() -> [u8; 2] {
-    [1 << 3, 1]
-}
-
-/// The bytes of a field whose content may be long.
-fn long_field(number: u8, content: &[u8]) -> Vec<u8> {
-    let [low, high] = u16::try_from(content.len()).unwrap().to_le_bytes();
-    let len = [low | 0x80, high << 1 | low >> 7];
-    [&[number << 3 | 2][..], &len, content].concat()
 }

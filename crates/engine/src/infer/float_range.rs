@@ -3,17 +3,17 @@
 use gradus_core::convert::{self, Rules, nearest_f64, truncated};
 use gradus_core::graph::{Origin as From, ValueId};
 use gradus_core::{DType, Number};
-use gradus_kernels::{Call, Function};
+use gradus_kernels::{Call, Course};
 
 use super::context::InferContext;
 use crate::dim::Dim;
 use crate::fact::{Elements, Extremes, MAX_INTEGERS};
 use crate::operators::operation::Operation;
-use crate::operators::row::Role;
+use crate::operators::row::{Role, Row};
 
 /// Both ends of a range of floats without NaN. An end is zero with the sign that zeros in the range
 /// have, or -0.0 if they may have both.
-type FloatRange = [f64; 2];
+pub type FloatRange = [f64; 2];
 
 /// Maximum number of nodes in a row that are asked for.
 const MAX_DEPTH: usize = 24;
@@ -53,14 +53,13 @@ impl InferContext<'_, '_> {
         let From::Node(index, 0) = self.frame.graph.value(id).origin else { return None };
         let node = &self.frame.graph.nodes()[index];
         let row = self.pass.resolve(node).row().filter(|_| depth > 0)?;
-        let mut of = |input: usize| self.range_of_value((*node.inputs.get(input)?)?, depth - 1);
-        let range = match (row.role, row.operation, row.real) {
-            (role, ..) if is_of_first(role) => of(0)?,
-            (_, Some(operation), _) if node.inputs.len() == 2 => combined(operation, of(0)?, of(1)?)?,
-            (_, _, Some(function)) if rises(function) => {
-                hull(of(0)?.map(|end| Call { function, parameters: [0.0; 2] }.at(end)).into_iter())?
+        let mut of = |id: &Option<ValueId>| self.range_of_value((*id)?, depth - 1);
+        let range = match &node.inputs[..] {
+            [first, ..] if is_of_first(row.role) => of(first)?,
+            [_] | [_, _] if row.is_of_elements() => {
+                let operands = node.inputs.iter().map(of).collect::<Option<Vec<_>>>()?;
+                range_of_results(row, &operands)?
             }
-            _ if row.name == "Reciprocal" => reciprocal(of(0)?)?,
             _ => return None,
         };
         rounded(range, dtype)
@@ -73,22 +72,24 @@ const fn is_of_first(role: Role) -> bool {
     matches!(role, Cast | Copy | Expand | Reshape | Slice | Transpose | View)
 }
 
-/// Returns true if larger numbers have no smaller values of a function.
-const fn rises(function: Function) -> bool {
-    use Function as F;
-    matches!(
-        function,
-        F::Asinh
-            | F::Atan
-            | F::Erf
-            | F::Exp
-            | F::Log
-            | F::Sigmoid
-            | F::Sinh
-            | F::Softplus
-            | F::Sqrt
-            | F::Tanh
-    )
+/// The range of the results of an operator of elements whose operands have these ranges, apart from
+/// the rounding of results; nothing if one may be NaN, or no range is known.
+pub fn range_of_results(row: &Row, operands: &[FloatRange]) -> Option<FloatRange> {
+    match (operands, row.operation, row.real, row.known_as()) {
+        (&[a, b], Some(operation), ..) => combined(operation, a, b),
+        (&[a], _, Some(function), _) if function.course() == Course::Monotone => {
+            hull(a.map(|end| Call { function, parameters: [0.0; 2] }.at(end)).into_iter())
+        }
+        (&[a], _, _, "Abs") => hull(a.map(f64::abs).into_iter().chain(has_zero(a).then_some(0.0))),
+        (&[a], _, _, "Neg") => hull(a.map(|end| -end).into_iter()),
+        (&[a], _, _, "Reciprocal") => reciprocal(a),
+        _ => None,
+    }
+}
+
+/// Returns true if zero lies within a range.
+pub fn has_zero([min, max]: FloatRange) -> bool {
+    min <= 0.0 && max >= 0.0
 }
 
 /// The range of some numbers; nothing if one is NaN.
@@ -106,7 +107,6 @@ fn combined(operation: Operation, a: FloatRange, b: FloatRange) -> Option<FloatR
     let corners =
         |of: fn(f64, f64) -> f64| hull(a.into_iter().flat_map(|x| b.into_iter().map(move |y| of(x, y))));
     // The product of a zero and an infinity is NaN, wherever they are in the ranges.
-    let has_zero = |[min, max]: FloatRange| min <= 0.0 && max >= 0.0;
     let is_open = |ends: FloatRange| !ends.iter().all(|end| end.is_finite());
     match operation {
         Operation::Add => corners(|x, y| x + y),
@@ -114,6 +114,7 @@ fn combined(operation: Operation, a: FloatRange, b: FloatRange) -> Option<FloatR
         Operation::Min => corners(f64::min),
         Operation::Max => corners(f64::max),
         Operation::Mul if !(has_zero(a) && is_open(b) || is_open(a) && has_zero(b)) => corners(|x, y| x * y),
+        Operation::Pow if a[0] > 0.0 => corners(f64::powf),
         Operation::Div => combined(Operation::Mul, a, reciprocal(b)?),
         _ => None,
     }

@@ -13,7 +13,7 @@ mod contradiction;
 mod declared;
 mod elements;
 mod extremes;
-mod float_range;
+pub mod float_range;
 mod in_place;
 mod lowered;
 mod one_node;

@@ -81,10 +81,8 @@ pub enum Carries {
     /// A result changes at most as it does at the ends of the error: it rises or falls with each
     /// input, or is convex or concave in it.
     Ends,
-    /// As at the ends, if no attribute is below 0.
-    Rising,
-    /// At most so many times the error of the first input.
-    Slope(f64),
+    /// As the course of a function says, whose parameters are attributes or further inputs.
+    As(Function),
     /// As at the ends, where this input is not 0.
     Quotient(usize),
     /// As at the ends, where the first input is above 0, or the exponent is a whole number that is
@@ -92,30 +90,4 @@ pub enum Carries {
     Power,
     /// No bound is known.
     Open,
-}
-
-impl Carries {
-    /// How errors carry through a function of one real without parameters.
-    pub const fn of(function: Function) -> Carries {
-        use Function as F;
-        match function {
-            F::Acos
-            | F::Acosh
-            | F::Asin
-            | F::Asinh
-            | F::Atan
-            | F::Atanh
-            | F::Cosh
-            | F::Erf
-            | F::Exp
-            | F::Log
-            | F::Sigmoid
-            | F::Sinh
-            | F::Softplus
-            | F::Sqrt
-            | F::Tanh => Carries::Ends,
-            F::Cos | F::Sin => Carries::Slope(1.0),
-            _ => Carries::Open,
-        }
-    }
 }

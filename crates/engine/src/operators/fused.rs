@@ -4,23 +4,16 @@
 use gradus_core::convert::FromNumber;
 use gradus_core::graph::{Node, ValueId};
 use gradus_core::{DType, Limits, Shape, Tensor, Value};
-use gradus_kernels::{Call, Function, Options, widest};
+use gradus_kernels::{Call, Options, widest};
 
 use crate::operators::operation::{Operation, clipped, missing_bound, rectified};
+use crate::operators::row::Row;
 use crate::operators::strided::elements;
 use crate::program::Frame;
 use crate::schema::Signature;
 
 /// Operators that apply what follows them to their result.
 const HEADS: [&str; 2] = ["Conv", "MatMul"];
-
-/// Functions of one element, by the name of their operator.
-const FUNCTIONS: [(&str, Function); 3] =
-    [("Erf", Function::Erf), ("Sigmoid", Function::Sigmoid), ("Tanh", Function::Tanh)];
-
-/// Operations on two elements, by the name of their operator.
-const OPERATIONS: [(&str, Operation); 4] =
-    [("Add", Operation::Add), ("Sub", Operation::Sub), ("Mul", Operation::Mul), ("Div", Operation::Div)];
 
 /// The first version in which operations broadcast as NumPy does.
 const BROADCASTS: i64 = 7;
@@ -45,8 +38,8 @@ enum FusedStage<O> {
     Combine(Operation, O, bool),
 }
 
-/// The node of a step, and its signature if it is an operator of ONNX.
-pub type Step<'a> = (&'a Node, Option<&'static Signature>);
+/// The node of a step, and its signature and row if they are known.
+pub type Step<'a> = (&'a Node, Option<(&'static Signature, &'static Row)>);
 
 impl Tail {
     /// The nodes of the steps that may follow the first one; `uses` says how many inputs of nodes a
@@ -96,8 +89,8 @@ impl Tail {
 }
 
 /// The name of a step's operator, if that is one of ONNX's own.
-fn name(&(_, signature): &Step<'_>) -> Option<&'static str> {
-    signature.filter(|signature| signature.domain.is_empty()).map(|signature| signature.name)
+fn name(&(_, known): &Step<'_>) -> Option<&'static str> {
+    known.filter(|(signature, _)| signature.domain.is_empty()).map(|(signature, _)| signature.name)
 }
 
 /// The only output of a step.
@@ -107,7 +100,7 @@ fn output((node, _): &Step<'_>) -> Option<ValueId> {
 
 /// The function of one element that a step applies to a value.
 fn call(value: ValueId, step: &Step<'_>) -> Option<Call> {
-    let function = FUNCTIONS.iter().find(|(own, _)| Some(*own) == name(step))?.1;
+    let function = step.1.filter(|_| name(step).is_some())?.1.real?;
     let alone = step.0.inputs[..] == [Some(value)] && step.0.attributes.is_empty();
     alone.then_some(Call { function, parameters: [0.0; 2] })
 }
@@ -126,8 +119,8 @@ fn gate(
 
 /// The operation on two elements that a step computes.
 fn operation(step: &Step<'_>) -> Option<Operation> {
-    let name = name(step).filter(|_| step.1.is_some_and(|signature| signature.since >= BROADCASTS))?;
-    OPERATIONS.iter().find(|(own, _)| *own == name).map(|(_, operation)| *operation)
+    let (signature, row) = step.1.filter(|_| name(step).is_some())?;
+    row.operation.filter(|operation| operation.is_arithmetic() && signature.since >= BROADCASTS)
 }
 
 /// A step, applied to a value.

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use gradus_core::convert::{i64_of, usize_of_i64};
+use gradus_core::convert::{counted, from_start, i64_of, usize_of_i64};
 use gradus_core::{Number, Result, Tensor};
 
 use crate::operators::errors;
@@ -140,12 +140,11 @@ pub fn sliced(size: usize, start: i64, end: i64, step: i64) -> Result<Along> {
     if len == 0 {
         return Ok(Along::range(0..0));
     }
-    let from_first = |bound: i64| if bound < 0 { bound.saturating_add(len) } else { bound };
     // An end that is clamped to -1 must not make it the last element.
     let (start, end) = if step > 0 {
-        (from_first(start).clamp(0, len), from_first(end).clamp(0, len))
+        (from_start(start, len).clamp(0, len), from_start(end, len).clamp(0, len))
     } else {
-        (from_first(start).clamp(0, len - 1), from_first(end).clamp(-1, len - 1))
+        (from_start(start, len).clamp(0, len - 1), from_start(end, len).clamp(-1, len - 1))
     };
     let span = if step > 0 { end - start } else { start - end };
     let count = u64::try_from(span).unwrap_or(0).div_ceil(step.unsigned_abs());
@@ -155,10 +154,7 @@ pub fn sliced(size: usize, start: i64, end: i64, step: i64) -> Result<Along> {
 
 /// An axis counted from the first.
 pub fn axis(axis: i64, rank: usize) -> Result<usize> {
-    let from_first = if axis < 0 { axis.saturating_add(i64_of(rank)) } else { axis };
-    usize_of_i64(from_first)
-        .filter(|&axis| axis < rank)
-        .ok_or_else(|| errors::out_of_range("axis", axis, rank))
+    counted(axis, rank).filter(|&axis| axis < rank).ok_or_else(|| errors::out_of_range("axis", axis, rank))
 }
 
 /// Axes counted from the first, each once.
@@ -184,8 +180,7 @@ pub fn distinct_axes(list: &[i64], rank: usize) -> Result<Vec<usize>> {
 
 /// An index counted from the first, within a dimension.
 pub fn index(index: i64, size: usize) -> Result<usize> {
-    let from_first = if index < 0 { index.saturating_add(i64_of(size)) } else { index };
-    usize_of_i64(from_first)
+    counted(index, size)
         .filter(|&index| index < size)
         .ok_or_else(|| errors::out_of_range("index", index, size))
 }

@@ -2,7 +2,7 @@
 
 mod columns;
 
-use gradus_core::graph::{Content, Node, Standard};
+use gradus_core::graph::{Node, Standard};
 use gradus_core::{Number, Result};
 use gradus_kernels::Function;
 
@@ -312,16 +312,12 @@ impl Row {
         })
     }
 
-    /// How errors of inputs carry to the results of a node whose elements are computed or chosen one
-    /// by one.
-    pub fn carried(&self, node: &Node) -> Carries {
-        let is_negative = |content: &Content| matches!(content, Content::Float(value) if *value < 0.0);
-        let rises = || !node.attributes.iter().any(|attribute| is_negative(&attribute.content));
+    /// How errors of inputs carry to the results, whose elements are computed or chosen one by one.
+    pub fn carried(&self) -> Carries {
         match (self.carries, self.operation, self.real) {
-            (Some(Carries::Rising), ..) if rises() => Carries::Ends,
             (Some(told), ..) => told,
             (_, Some(operation), _) => operation.carries(),
-            (_, _, Some(function)) => Carries::of(function),
+            (_, _, Some(function)) => Carries::As(function),
             _ if self.function.is_some() || self.role == Role::Cast => Carries::Ends,
             _ if matches!(self.rounding, Rounding::Moved | Rounding::Quantized) => Carries::Ends,
             _ => Carries::Open,

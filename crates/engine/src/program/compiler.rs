@@ -154,8 +154,8 @@ impl<'a> Compiler<'a> {
             let mut uses = vec![0; graph.values().len()];
             order.iter().flat_map(|&index| graph.nodes()[index].needs()).for_each(|id| uses[id.index()] += 1);
             let uses = |id: ValueId| (!keep[id.index()]).then_some(uses[id.index()]);
-            let signatures = steps.iter().map(|step| step.signature);
-            let nodes: Vec<_> = order.iter().map(|&index| &graph.nodes()[index]).zip(signatures).collect();
+            let known = steps.iter().map(|step| step.signature.zip(step.row));
+            let nodes: Vec<_> = order.iter().map(|&index| &graph.nodes()[index]).zip(known).collect();
             for (at, step) in steps.iter_mut().enumerate() {
                 step.tail = Tail::of(&nodes[at..], uses);
             }

@@ -9,8 +9,9 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use gradus_core::graph::{Node, Standard, ValueId};
+use gradus_core::graph::{Content, Node, Standard, ValueId};
 use gradus_core::{DType, Error, Kind, Result, Tensor, Value};
+use gradus_kernels::Course;
 
 use super::allowed::{Judged, Lowered, MAX_DEPTH, Margin, Unit, each_of, largest, numbers, of_each};
 use crate::attributes::Attributes;
@@ -386,16 +387,21 @@ impl Step<'_> {
                 let most = WEIGHTS * largest(&judged.given[0]);
                 judged.each(|value, _| Ok(of_each(value, |_| most)))
             }
-            Allowed::Rounded | Allowed::Ulps(..) | Allowed::Code => match row.carried(self.node) {
+            Allowed::Rounded | Allowed::Ulps(..) | Allowed::Code => match row.carried() {
                 Carries::Ends => Self::at_ends(judged, row),
-                Carries::Slope(_) if others_err() => Ok(unknown()),
-                Carries::Slope(slope) => Ok(vec![times(judged.given[0].clone(), slope)]),
+                Carries::As(function) => match function.course() {
+                    Course::Monotone | Course::Convex => Self::at_ends(judged, row),
+                    Course::Rising | Course::Slope(_) if others_err() => Ok(unknown()),
+                    Course::Rising if !self.has_negative_parameters() => Self::at_ends(judged, row),
+                    Course::Slope(slope) => Ok(vec![times(judged.given[0].clone(), slope)]),
+                    Course::Rising | Course::Open => Ok(unknown()),
+                },
                 Carries::Quotient(input) => {
                     self.apart_from_zero(judged, row, input, |x, error| x.abs() > error)
                 }
                 Carries::Power if self.has_natural_exponents() => Self::at_ends(judged, row),
                 Carries::Power => self.apart_from_zero(judged, row, 0, |x, error| x > error),
-                Carries::Rising | Carries::Open => Ok(unknown()),
+                Carries::Open => Ok(unknown()),
             },
             Allowed::Interpolated | Allowed::Steps | Allowed::Unknown => Ok(unknown()),
         }
@@ -438,6 +444,14 @@ impl Step<'_> {
         inputs[input] = Some(of_numbers(bounded.value.tensor()?, kept)?);
         let done = judged.done.with_inputs(&inputs);
         Self::at_ends(&Judged { done: &done, ..*judged }, row)
+    }
+
+    /// Returns true if an attribute, or an element of an input after the first, is below zero.
+    fn has_negative_parameters(&self) -> bool {
+        let has_negative = |all: Option<Vec<f64>>| all.is_none_or(|all| all.iter().any(|x| *x < 0.0));
+        let is_negative = |content: &Content| matches!(content, Content::Float(value) if *value < 0.0);
+        self.node.attributes.iter().any(|attribute| is_negative(&attribute.content))
+            || self.inputs.iter().skip(1).flatten().any(|input| has_negative(numbers(&input.value)))
     }
 
     /// Returns true if all exponents of a power are whole, not negative, and have no error.

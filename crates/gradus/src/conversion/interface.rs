@@ -14,7 +14,7 @@ use crate::conversion::report::{cannot, not_known};
 use crate::fact::{Fact, TensorFact};
 use crate::model::Model;
 use crate::normalize::has_default_inputs;
-use crate::operators::sequence::to_openvino::type_of_stacked;
+use crate::operators::type_of_stacked;
 use gradus_engine::infer::read_values;
 
 /// Makes the inputs of the graph.

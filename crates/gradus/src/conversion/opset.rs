@@ -16,10 +16,10 @@ use super::writer::NewValue;
 use super::writer::downgrade::is_value;
 use crate::lowering::int;
 use crate::normalize::{Change, Form, Older};
-use crate::operators::idle::is_false;
 use crate::operators::indices::axis as axis_of;
-use crate::operators::normalization::to_openvino::softmax_axis;
+use crate::operators::is_false;
 use crate::operators::registry;
+use crate::operators::softmax_axis;
 use crate::schema::{Arity, Param};
 
 /// The meaning that older versions have, if this form has one.

@@ -2,7 +2,7 @@
 //! a slice that ends two before the last row, a pool as large as its image, a grid. One export does
 //! not tell whether they are sizes.
 
-use gradus_core::convert::{i64_of, nearest_f64};
+use gradus_core::convert::{from_start, i64_of, nearest_f64};
 use gradus_core::graph::{Content, Node, Standard};
 use gradus_core::{Number, Tensor};
 use gradus_engine::infer::node_label;
@@ -139,7 +139,7 @@ fn picked(
         },
     };
     let far = numbers.iter().zip(axes).filter_map(|(&number, axis)| {
-        let axis = usize::try_from(if axis < 0 { axis + rank } else { axis }).ok()?;
+        let axis = usize::try_from(from_start(axis, rank)).ok()?;
         let dim = dims.get(axis).filter(|dim| dim.known().is_none())?;
         let size = sources.values(view.inference.symbols(), *dim)?[0];
         let far = (number.unsigned_abs().saturating_mul(2) >= size.unsigned_abs()) && size > 1;

@@ -11,7 +11,7 @@ use super::scope::{FoldState, Read};
 use super::write::{FoldWriter, edit};
 use crate::dim::Dim;
 use crate::fact::{Elements, Fact};
-use crate::operators::control_flow::loops::lead;
+use crate::operators::lead;
 
 /// A graph that always runs in place of its node.
 pub(super) struct Branch<'m> {

@@ -7,6 +7,7 @@
 
 use gradus_core::convert::nearest_f64;
 use gradus_core::{Class, DType, Tensor};
+use gradus_engine::infer::float_range::{FloatRange, has_zero, range_of_results};
 
 use super::dialect::Role;
 use super::reproducible::bound;
@@ -27,80 +28,29 @@ const ABSOLUTE: f64 = 1.0 / 1_048_576.0;
 /// Magnitude of floats beyond which float32 may be infinite.
 const MAX_FLOAT: f64 = 1e30;
 
-/// Numbers from `low` to `high`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Interval {
-    low: f64,
-    high: f64,
+/// The range of floats that are within some, with the errors of programs.
+fn widened([low, high]: FloatRange) -> Option<FloatRange> {
+    let slack = |x: f64| x.abs() * RELATIVE + ABSOLUTE;
+    let (low, high) = (low - slack(low), high + slack(high));
+    (low > -MAX_FLOAT && high < MAX_FLOAT).then_some([low, high])
 }
 
-impl Interval {
-    fn of(ends: &[f64]) -> Interval {
-        let least = ends.iter().copied().fold(f64::INFINITY, f64::min);
-        let most = ends.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        Interval { low: least, high: most }
+/// The range of results of a node for operands within ranges, with the errors of programs.
+fn applied(view: &NodeView<'_, '_>, operands: &[FloatRange]) -> Option<FloatRange> {
+    match operands {
+        &[a] if view.role() == Role::Cast => widened(a),
+        _ => widened(range_of_results(view.known()?, operands)?),
     }
-
-    /// The interval of a function that never falls, or never rises.
-    fn map(self, function: impl Fn(f64) -> f64) -> Interval {
-        Interval::of(&[function(self.low), function(self.high)])
-    }
-
-    /// The interval of a function of two that is monotone in each.
-    fn join(self, other: Interval, function: impl Fn(f64, f64) -> f64) -> Interval {
-        let corner = |x: f64| [function(x, other.low), function(x, other.high)];
-        let ([a, b], [c, d]) = (corner(self.low), corner(self.high));
-        Interval::of(&[a, b, c, d])
-    }
-
-    /// With the errors of programs.
-    fn widened(self) -> Option<Interval> {
-        let slack = |x: f64| x.abs() * RELATIVE + ABSOLUTE;
-        let wide = Interval { low: self.low - slack(self.low), high: self.high + slack(self.high) };
-        (wide.low > -MAX_FLOAT && wide.high < MAX_FLOAT).then_some(wide)
-    }
-
-    fn has_zero(self) -> bool {
-        self.low <= 0.0 && self.high >= 0.0
-    }
-}
-
-/// The interval of what a function of one or two gives.
-fn applied(function: &str, a: Interval, b: Option<Interval>) -> Option<Interval> {
-    let found = match (function, b) {
-        ("Abs", None) if a.has_zero() => Interval { low: 0.0, high: a.high.max(-a.low) },
-        ("Abs", None) => a.map(f64::abs),
-        ("Neg", None) => a.map(|x| -x),
-        ("Exp", None) => a.map(f64::exp),
-        ("Log", None) if a.low > 0.0 => a.map(f64::ln),
-        ("Sqrt", None) if a.low >= 0.0 => a.map(f64::sqrt),
-        ("Reciprocal", None) if !a.has_zero() => a.map(f64::recip),
-        ("Cast", None) => a,
-        ("Add", Some(b)) => a.join(b, |x, y| x + y),
-        ("Sub", Some(b)) => a.join(b, |x, y| x - y),
-        ("Mul", Some(b)) => a.join(b, |x, y| x * y),
-        ("Div", Some(b)) if !b.has_zero() => a.join(b, |x, y| x / y),
-        ("Pow", Some(b)) if a.low > 0.0 => a.join(b, f64::powf),
-        ("Max", Some(b)) => a.join(b, f64::max),
-        ("Min", Some(b)) => a.join(b, f64::min),
-        _ => return None,
-    };
-    found.widened()
-}
-
-/// The function that a node computes of each element.
-fn function<'v>(view: &'v NodeView<'_, '_>) -> &'v str {
-    if view.role() == Role::Cast { "Cast" } else { view.function() }
 }
 
 /// The intervals of an input: of each element, or one of all.
-fn intervals(view: &NodeView<'_, '_>, input: usize, nodes: &mut usize) -> Option<Vec<Interval>> {
+fn intervals(view: &NodeView<'_, '_>, input: usize, nodes: &mut usize) -> Option<Vec<FloatRange>> {
     let is_float = |dtype| matches!(dtype, DType::F32 | DType::F64);
     if let Some(constant) = view.constant(input) {
         if !is_float(constant.dtype()) || constant.shape().len() > MAX_ELEMENTS {
             return None;
         }
-        let point = |x: f64| (x.abs() < MAX_FLOAT).then_some(Interval { low: x, high: x });
+        let point = |x: f64| (x.abs() < MAX_FLOAT).then_some([x, x]);
         return constant.numbers().ok()?.map(|x| point(nearest_f64(x))).collect();
     }
     *nodes = nodes.checked_sub(1)?;
@@ -113,10 +63,10 @@ fn intervals(view: &NodeView<'_, '_>, input: usize, nodes: &mut usize) -> Option
     }
     let a = intervals(&producer, 0, nodes)?;
     if producer.input_count() == 1 {
-        return a.into_iter().map(|a| applied(function(&producer), a, None)).collect();
+        return a.into_iter().map(|a| applied(&producer, &[a])).collect();
     }
     let b = intervals(&producer, 1, nodes).filter(|_| producer.input_count() == 2)?;
-    let both = |(a, b)| applied(function(&producer), a, Some(b));
+    let both = |(a, b)| applied(&producer, &[a, b]);
     pairs(&a, &b, len(&producer)?)?.map(both).collect()
 }
 
@@ -128,12 +78,12 @@ fn len(view: &NodeView<'_, '_>) -> Option<usize> {
 
 /// Elements of two operands side by side, of which each has all elements of the result, or one.
 fn pairs<'a>(
-    a: &'a [Interval],
-    b: &'a [Interval],
+    a: &'a [FloatRange],
+    b: &'a [FloatRange],
     len: usize,
-) -> Option<impl Iterator<Item = (Interval, Interval)> + 'a> {
-    let fits = |one: &[Interval]| one.len() == len || one.len() == 1;
-    let at = |one: &'a [Interval], i: usize| one[if one.len() == 1 { 0 } else { i }];
+) -> Option<impl Iterator<Item = (FloatRange, FloatRange)> + 'a> {
+    let fits = |one: &[FloatRange]| one.len() == len || one.len() == 1;
+    let at = |one: &'a [FloatRange], i: usize| one[if one.len() == 1 { 0 } else { i }];
     (fits(a) && fits(b)).then(|| (0..len).map(move |i| (at(a, i), at(b, i))))
 }
 
@@ -147,15 +97,16 @@ pub(super) fn may_be(view: &NodeView<'_, '_>) -> bool {
 pub(super) fn is_settled(view: &NodeView<'_, '_>, output: &Tensor) -> bool {
     let mut nodes = MAX_NODES;
     let Some(a) = intervals(view, 0, &mut nodes) else { return false };
-    let same =
-        |function: fn(f64) -> f64| a.iter().all(|a| function(a.low).to_bits() == function(a.high).to_bits());
+    let same = |function: fn(f64) -> f64| {
+        a.iter().map(|ends| ends.map(|end| function(end).to_bits())).all(|[low, high]| low == high)
+    };
     match view.function() {
         _ if view.role() == Role::Cast => match output.dtype().class() {
-            Class::Bool => a.iter().all(|a| !a.has_zero() || (a.low == 0.0 && a.high == 0.0)),
-            Class::Signed | Class::Unsigned => range_of(output.dtype()).is_some_and(|(low, high)| {
-                let fits = |a: &Interval| a.low >= bound(low) && a.high < bound(high);
+            Class::Bool => a.iter().all(|&a| !has_zero(a) || a == [0.0, 0.0]),
+            Class::Signed | Class::Unsigned => range_of(output.dtype()).is_some_and(|(min, max)| {
+                let fits = |low: f64, high: f64| low >= bound(min) && high < bound(max);
                 // Both zeros are one integer.
-                a.iter().all(|a| fits(a) && (a.low.trunc() - a.high.trunc()) == 0.0)
+                a.iter().all(|&[low, high]| fits(low, high) && low.trunc() - high.trunc() == 0.0)
             }),
             _ => false,
         },
@@ -164,7 +115,7 @@ pub(super) fn is_settled(view: &NodeView<'_, '_>, output: &Tensor) -> bool {
         "Round" => same(f64::round_ties_even),
         _ => {
             let b = intervals(view, 1, &mut nodes);
-            let is_apart = |(a, b): (Interval, Interval)| a.high < b.low || a.low > b.high;
+            let is_apart = |(a, b): (FloatRange, FloatRange)| a[1] < b[0] || a[0] > b[1];
             let apart = b.zip(len(view)).and_then(|(b, len)| Some(pairs(&a, &b, len)?.all(is_apart)));
             apart == Some(true)
         }
@@ -173,10 +124,18 @@ pub(super) fn is_settled(view: &NodeView<'_, '_>, output: &Tensor) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Interval, applied};
+    use gradus_core::graph::Standard;
+
+    use super::{FloatRange, range_of_results, widened};
+    use crate::operators::row;
 
     type One = (&'static str, fn(f64) -> f64);
     type Two = (&'static str, fn(f64, f64) -> f64);
+
+    /// The range of results of an operator, with the errors of programs.
+    fn applied(name: &str, operands: &[FloatRange]) -> Option<FloatRange> {
+        widened(range_of_results(row(Standard::Onnx, "", name).unwrap(), operands)?)
+    }
 
     /// Results of random operands within the intervals lie within those of the results, with errors
     /// of programs.
@@ -187,10 +146,12 @@ mod tests {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             low + (high - low) * f64::from(u32::try_from(state >> 32).unwrap()) / f64::from(u32::MAX)
         };
-        let one: [One; 6] = [
+        let one: [One; 8] = [
             ("Abs", f64::abs),
             ("Neg", |x| -x),
             ("Exp", f64::exp),
+            ("Tanh", f64::tanh),
+            ("Acos", f64::acos),
             ("Log", f64::ln),
             ("Sqrt", f64::sqrt),
             ("Reciprocal", f64::recip),
@@ -207,30 +168,29 @@ mod tests {
         for _ in 0..2000 {
             let mut some = || {
                 let low = random(-9.0, 9.0);
-                Interval { low, high: low + random(0.0, 2.0) }
+                [low, low + random(0.0, 2.0)]
             };
             let (a, b) = (some(), some());
-            let mut holds = |found: Option<Interval>, result: &dyn Fn(f64, f64) -> f64| {
+            let mut holds = |found: Option<FloatRange>, result: &dyn Fn(f64, f64) -> f64| {
                 for _ in 0..8 {
-                    let (x, y) = (random(a.low, a.high), random(b.low, b.high));
+                    let (x, y) = (random(a[0], a[1]), random(b[0], b[1]));
                     let error = 1.0 + random(-1e-5, 1e-5);
                     let result = result(x, y) * error;
-                    if let Some(found) = found {
-                        assert!(found.low <= result && result <= found.high, "{a:?} {b:?} {x} {y} {result}");
+                    if let Some([low, high]) = found {
+                        assert!(low <= result && result <= high, "{a:?} {b:?} {x} {y} {result}");
                         held += 1;
                     }
                 }
             };
             for (name, function) in one {
-                holds(applied(name, a, None), &|x, _| function(x));
+                holds(applied(name, &[a]), &|x, _| function(x));
             }
             for (name, function) in two {
-                holds(applied(name, a, Some(b)), &|x, y| function(x, y));
+                holds(applied(name, &[a, b]), &|x, y| function(x, y));
             }
         }
         assert!(held > 100_000, "{held}");
-        let point = |x| Interval { low: x, high: x };
-        assert!(applied("Log", point(0.0), None).is_none() && applied("Exp", point(1e3), None).is_none());
-        assert!(applied("Div", point(1.0), Some(Interval { low: -1.0, high: 1.0 })).is_none());
+        assert!(applied("Log", &[[0.0; 2]]).is_none() && applied("Exp", &[[1e3; 2]]).is_none());
+        assert!(applied("Div", &[[1.0; 2], [-1.0, 1.0]]).is_none());
     }
 }

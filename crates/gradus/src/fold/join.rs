@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use foldhash::HashMap;
-use gradus_core::convert::{i64_of, u64_of, usize_of_i64};
+use gradus_core::convert::{from_start, i64_of, u64_of, usize_of_i64};
 use gradus_core::graph::{Standard, ValueId};
 use gradus_core::sort::SharedSort;
 use gradus_core::{DType, Shape, Tensor};
@@ -98,7 +98,7 @@ fn piece(scope: &FoldState<'_>, index: usize) -> Option<((ValueId, usize), Piece
     if value.read != Read::Own || value.fixed || is_list {
         return None;
     }
-    let place = |bound: i64| (if bound < 0 { bound.saturating_add(size) } else { bound }).clamp(0, size);
+    let place = |bound: i64| from_start(bound, size).clamp(0, size);
     let (start, end) = (place(*start), place(*end));
     (start < end).then_some(((of, axis), Piece { node: index, start, end }))
 }

@@ -162,13 +162,11 @@ fn is_other(number: Number) -> bool {
 
 /// Returns true if a node raises its input to an even power above zero.
 fn is_square(view: &NodeView<'_, '_>) -> bool {
-    let is_even = |number: Number| match number {
+    all_are(view, 1, |number| match number {
         Number::Float(number) => number > 0.0 && number.is_finite() && number % 2.0 == 0.0,
         Number::Int(number) => number > 0 && number % 2 == 0,
         Number::Complex(..) => false,
-    };
-    let exponent = short_constant(view, 1);
-    exponent.is_some_and(|exponent| exponent.numbers().is_ok_and(|mut numbers| numbers.all(is_even)))
+    })
 }
 
 /// The effect of an input.
@@ -218,13 +216,17 @@ fn short_constant(view: &NodeView<'_, '_>, input: usize) -> Option<Tensor> {
 
 /// Returns true if an input is a constant above zero.
 fn is_positive(view: &NodeView<'_, '_>, input: usize) -> bool {
-    let above = |number: Number| match number {
+    all_are(view, input, |number| match number {
         Number::Float(number) => number > 0.0,
         Number::Int(number) => number > 0,
         Number::Complex(..) => false,
-    };
+    })
+}
+
+/// Returns true if an input is a short constant, all of whose elements are such.
+fn all_are(view: &NodeView<'_, '_>, input: usize, are: fn(Number) -> bool) -> bool {
     let constant = short_constant(view, input);
-    constant.is_some_and(|constant| constant.numbers().is_ok_and(|mut numbers| numbers.all(above)))
+    constant.is_some_and(|constant| constant.numbers().is_ok_and(|mut numbers| numbers.all(are)))
 }
 
 /// Removes sums with zero of the main graph whose readers do not tell -0 from 0. To be called when

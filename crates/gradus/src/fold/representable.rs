@@ -5,34 +5,14 @@
 use gradus_core::convert::{i64_of, nearest_f64, truncated};
 use gradus_core::float::Parts;
 use gradus_core::{DType, Number, Tensor};
-use gradus_kernels::Function;
 
 use super::rules::{NodeView, Source};
 use crate::normalize::Older;
-use crate::operators::range::exact_length;
+use crate::operators::exact_length;
 use crate::operators::{Checked, Reduces, Rounding, Row};
 
 /// Maximum number of elements that are looked at one by one.
 const MAX_ELEMENTS: usize = 1 << 12;
-
-/// The only arguments for which these functions are rational, and the values there.
-const RATIONAL: [(Function, f64, f64); 15] = [
-    (Function::Exp, 0.0, 1.0),
-    (Function::Log, 1.0, 0.0),
-    (Function::Sin, 0.0, 0.0),
-    (Function::Cos, 0.0, 1.0),
-    (Function::Tan, 0.0, 0.0),
-    (Function::Asin, 0.0, 0.0),
-    (Function::Acos, 1.0, 0.0),
-    (Function::Atan, 0.0, 0.0),
-    (Function::Sinh, 0.0, 0.0),
-    (Function::Cosh, 0.0, 1.0),
-    (Function::Tanh, 0.0, 0.0),
-    (Function::Asinh, 0.0, 0.0),
-    (Function::Acosh, 1.0, 0.0),
-    (Function::Atanh, 0.0, 0.0),
-    (Function::Erf, 0.0, 0.0),
-];
 
 /// Returns true if each result of a node is one of the operands. Programs differ in NaN and in which
 /// of -0 and 0 is larger.
@@ -43,10 +23,8 @@ fn chooses(view: &NodeView<'_, '_>) -> bool {
 }
 
 /// The only argument for which the function of a node is rational, and the value there.
-fn rational(view: &NodeView<'_, '_>) -> Option<(f64, f64)> {
-    let function = view.known()?.real?;
-    let found = RATIONAL.iter().find(|(own, ..)| *own == function)?;
-    Some((found.1, found.2))
+fn rational(view: &NodeView<'_, '_>) -> Option<[f64; 2]> {
+    view.known()?.real?.rational()
 }
 
 /// The check of the function that a node computes, if it has one.
@@ -83,7 +61,7 @@ pub(super) fn is_representable(view: &NodeView<'_, '_>, output: &Tensor) -> bool
         _ => return is_joined(view, output, &input),
     }
     let (Some(values), Some(arguments)) = (numbers(output), input(0)) else { return false };
-    if let Some((argument, value)) = function {
+    if let Some([argument, value]) = function {
         let same = |a: &f64, b: f64| a.to_bits() == b.to_bits();
         return arguments.iter().all(|x| same(x, argument)) && values.iter().all(|x| same(x, value));
     }

@@ -10,7 +10,7 @@
 //! | Slice | ends | the largest number | the end of the axis |
 //! | Slice | starts, ends | below zero | counted from the end of the axis |
 
-use gradus_core::convert::{i64_of, usize_of_i64};
+use gradus_core::convert::{counted, i64_of};
 use gradus_core::graph::Node;
 use gradus_core::{DType, Tensor};
 
@@ -177,8 +177,7 @@ fn bounds(
     let mut target = Vec::with_capacity(wanted.len());
     for (i, &dim) in wanted.iter().enumerate() {
         let axis = axes.get(i).copied().unwrap_or(i64_of(i));
-        let axis = if axis < 0 { axis + i64_of(data.len()) } else { axis };
-        let size = *data.get(usize_of_i64(axis)?)?;
+        let size = *data.get(counted(axis, data.len())?)?;
         let forwards = steps.get(i).is_none_or(|&step| step > 0);
         target.push(bound(folder, dim, size, forwards && input == places.ends, dtype)?);
     }

@@ -13,7 +13,7 @@ use super::{ValueNames, dialect};
 use crate::constants::is_constant_node;
 use crate::model::Model;
 use crate::normalize::{Form, Older, has_default_inputs};
-use crate::operators::control_flow::loops::lead;
+use crate::operators::lead;
 use crate::operators::{self, Chance};
 use gradus_engine::infer::InferOptions;
 

@@ -10,7 +10,7 @@
 //! its place in memory, so only Transposes around such functions may change the last bits.
 
 use foldhash::{HashMap, HashSet};
-use gradus_core::convert::i64_of;
+use gradus_core::convert::{counted, i64_of};
 use gradus_core::graph::{Content, Standard, ValueId};
 use gradus_core::sort::SharedSort;
 
@@ -105,12 +105,8 @@ impl Turn {
     /// number.
     fn moved(&self, view: &NodeView<'_, '_>, functions: bool) -> Option<Replacement> {
         let Turn::Order(axes) = self else { return None };
-        let rank = i64_of(axes.len());
         let ranks = view.dims(0)?.len() == axes.len() && view.output_dims()?.len() == axes.len();
-        let axis = |axis: i64| {
-            let axis = usize::try_from(if axis < 0 { axis + rank } else { axis }).ok()?;
-            axes.get(axis).copied()
-        };
+        let axis = |axis: i64| axes.get(counted(axis, axes.len())?).copied();
         let all = |list: &[i64]| list.iter().map(|&one| axis(one)).collect::<Option<Vec<_>>>();
         let vector = |list: &[i64]| Source::Tensor(Tensor::vector(list));
         let inputs = || (0..view.input_count()).map(|input| view.input(input));
@@ -119,7 +115,7 @@ impl Turn {
         }
         match view.operator() {
             "Concat" => {
-                let attributes = vec![("axis", Content::Int(axis(view.int("axis", rank)?)?))];
+                let attributes = vec![("axis", Content::Int(axis(view.int("axis", i64_of(axes.len()))?)?))];
                 Some(Replacement::new("Concat", inputs().collect(), attributes))
             }
             "Pad" if matches!(view.input(3), Source::Missing) => {

@@ -1,6 +1,6 @@
 //! Conditions that rules share, and those of a single rule that take more than a line.
 
-use gradus_core::convert::{self, Rules, i64_of, nearest_f32, nearest_f64, truncated, usize_of_i64};
+use gradus_core::convert::{self, Rules, counted, nearest_f32, nearest_f64, truncated, usize_of_i64};
 use gradus_core::graph::Strings;
 use gradus_core::sort::SharedSort;
 use gradus_core::{DType, Number, Tensor};
@@ -117,7 +117,7 @@ fn size_and_indices(node: &mut NodeFacts<'_>) -> Option<(Dim, Vec<Dim>)> {
 /// The axis that an attribute names.
 fn axis(node: &NodeFacts<'_>, rank: usize) -> Option<usize> {
     let axis = node.attributes.int_or("axis", 0).ok()?;
-    usize_of_i64(if axis < 0 { axis.checked_add(i64_of(rank))? } else { axis })
+    counted(axis, rank)
 }
 
 /// When an index of `Gather` or `GatherElements` is out of range.
@@ -291,10 +291,7 @@ pub(super) fn no_elements(node: &mut NodeFacts<'_>) -> Option<When> {
         }
         None => node.attributes.ints("axes").ok()?.map(<[i64]>::to_vec),
     };
-    let size = |&axis: &i64| {
-        let axis = if axis < 0 { axis.checked_add(i64_of(dims.len()))? } else { axis };
-        dims.get(usize_of_i64(axis)?).copied()
-    };
+    let size = |&axis: &i64| dims.get(counted(axis, dims.len())?).copied();
     // Axes that are not known may be all axes.
     let reduced = axes.and_then(|axes: Vec<i64>| axes.iter().map(size).collect::<Option<Vec<_>>>());
     let reduced = reduced.unwrap_or_else(|| dims.to_vec());
@@ -441,7 +438,7 @@ pub(super) fn several_axes(node: &mut NodeFacts<'_>) -> Option<When> {
     }
     let Some(dims) = node.input(0)?.dims.clone() else { return Some(When::Data) };
     let axis = node.attributes.int_or("axis", 1).ok()?;
-    let axis = usize_of_i64(if axis < 0 { axis.checked_add(i64_of(dims.len()))? } else { axis })?;
+    let axis = counted(axis, dims.len())?;
     let after = dims.get(axis + 1..)?.iter().filter(|&&dim| dim != Dim::ONE);
     let sizes: Vec<_> = after.map(|dim| dim.known()).collect();
     match sizes[..] {

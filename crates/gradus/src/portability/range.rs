@@ -9,7 +9,7 @@ use super::When;
 use super::conditions::NodeFacts;
 use crate::compare::compare;
 use crate::dim::{Condition, Dim, Relation};
-use crate::operators::range::exact_length;
+use crate::operators::exact_length;
 
 /// Maximum number of elements that are compared one by one; of a longer sequence it is not decided.
 const COMPARED: u64 = 1 << 20;

@@ -3,6 +3,7 @@
 
 #[path = "../common"]
 mod common {
+    pub mod protobuf;
     pub mod random;
     pub mod sketch;
 }

@@ -6,6 +6,7 @@ use gradus::edit::Edit;
 use gradus::infer::InferOptions;
 use gradus::{Kind, Model, Tensor};
 
+use crate::common::protobuf::{field, int, message};
 use crate::common::sketch::Sketch;
 use crate::{edited, run};
 
@@ -88,25 +89,19 @@ fn stripped_weights_come_back_with_all_bits() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
-/// A field of a message that has a length.
-fn field(number: u8, content: &[u8]) -> Vec<u8> {
-    [&[number << 3 | 2, u8::try_from(content.len()).unwrap()], content].concat()
-}
-
 /// A short weight and a tensor of an attribute, which no edit writes into a file or leaves out,
 /// come out of a file that the new model does not find.
 #[test]
 fn tensors_of_other_files_are_in_the_model() {
     let (from, to) = (folder("from"), folder("to"));
-    let location = field(13, &[field(1, b"location"), field(2, b"w.bin")].concat());
-    let tensor = |name: &[u8]| [&[8, 2, 16, 1][..], &field(8, name), &location, &[112, 1]].concat();
-    let attribute = [field(1, b"value"), field(5, &tensor(b"")), vec![160, 1, 4]].concat();
-    let constant = [field(2, b"c"), field(4, b"Constant"), field(5, &attribute)].concat();
-    let add = [field(1, b"w"), field(1, b"c"), field(2, b"y"), field(4, b"Add")].concat();
-    let graph = [field(1, &constant), field(1, &add), field(2, b"g"), field(5, &tensor(b"w"))];
-    let graph = [graph.concat(), field(12, &field(1, b"y"))].concat();
+    let location = message(13, &[field(1, "location"), field(2, "w.bin")]);
+    let tensor = |name| message(5, &[int(1, 2), int(2, 1), field(8, name), location.clone(), int(14, 1)]);
+    let attribute = message(5, &[field(1, "value"), tensor(""), int(20, 4)]);
+    let constant = message(1, &[field(2, "c"), field(4, "Constant"), attribute]);
+    let add = message(1, &[field(1, "w"), field(1, "c"), field(2, "y"), field(4, "Add")]);
+    let graph = message(7, &[constant, add, field(2, "g"), tensor("w"), message(12, &[field(1, "y")])]);
     std::fs::write(from.join("w.bin"), [0, 0, 128, 63, 0, 0, 0, 64]).unwrap();
-    let model = [vec![8, 8], field(8, &[16, 13]), field(7, &graph)].concat();
+    let model = [int(1, 8), message(8, &[int(2, 13)]), graph].concat();
     std::fs::write(from.join("m.onnx"), model).unwrap();
     let model = Model::open(from.join("m.onnx")).unwrap();
     for (number, edit) in

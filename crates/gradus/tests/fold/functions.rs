@@ -8,6 +8,7 @@ use gradus::fold::{FoldOptions, RuleSet};
 use gradus::graph::Graph;
 use gradus::{DType, Model, Tensor};
 
+use crate::common::protobuf::{field, int, message};
 use crate::common::sketch::Sketch;
 
 const DOMAIN: &str = "local";
@@ -39,39 +40,26 @@ fn fields(mut bytes: &[u8]) -> Vec<(usize, &[u8])> {
     found
 }
 
-fn field(number: usize, content: &[u8]) -> Vec<u8> {
-    let mut out = Vec::new();
-    for mut value in [number << 3 | 2, content.len()] {
-        while value > 127 {
-            out.push(u8::try_from(value & 127 | 128).unwrap());
-            value >>= 7;
-        }
-        out.push(u8::try_from(value).unwrap());
-    }
-    out.extend_from_slice(content);
-    out
-}
-
 /// `OperatorSetIdProto`.
-fn opset(domain: &str, version: u8) -> Vec<u8> {
-    [field(1, domain.as_bytes()), vec![16, version]].concat()
+fn opset(number: u64, domain: &str, version: i64) -> Vec<u8> {
+    message(number, &[field(1, domain), int(2, version)])
 }
 
 /// A function whose nodes are those of a sketch, in the operator set of that number.
-fn function(name: &str, slots: [&[&str]; 2], attribute: &str, version: u8, nodes: Sketch) -> Vec<u8> {
+fn function(name: &str, slots: [&[&str]; 2], attribute: &str, version: i64, nodes: Sketch) -> Vec<u8> {
     let model = nodes.model();
     let graph = fields(model.bytes().unwrap()).into_iter().find(|(number, _)| *number == 7).unwrap().1;
-    let mut out = field(1, name.as_bytes());
-    slots[0].iter().for_each(|input| out.extend(field(4, input.as_bytes())));
-    slots[1].iter().for_each(|output| out.extend(field(5, output.as_bytes())));
+    let mut out = field(1, name);
+    slots[0].iter().for_each(|input| out.extend(field(4, input)));
+    slots[1].iter().for_each(|output| out.extend(field(5, output)));
     if !attribute.is_empty() {
-        out.extend(field(6, attribute.as_bytes()));
+        out.extend(field(6, attribute));
     }
     for (_, node) in fields(graph).into_iter().filter(|(number, _)| *number == 1) {
         out.extend(field(7, node));
     }
-    out.extend([field(9, &opset("", version)), field(9, &opset(DOMAIN, 1))].concat());
-    out.extend(field(10, DOMAIN.as_bytes()));
+    out.extend([opset(9, "", version), opset(9, DOMAIN, 1)].concat());
+    out.extend(field(10, DOMAIN));
     out
 }
 
@@ -79,7 +67,7 @@ fn function(name: &str, slots: [&[&str]; 2], attribute: &str, version: u8, nodes
 fn model(sketch: Sketch, functions: &[Vec<u8>]) -> Model {
     let main = sketch.text("y = Relu(t); return y: float32[n, ]").model();
     let mut bytes = main.bytes().unwrap().to_vec();
-    bytes.extend(field(8, &opset(DOMAIN, 1)));
+    bytes.extend(opset(8, DOMAIN, 1));
     for function in functions {
         bytes.extend(field(25, function));
     }

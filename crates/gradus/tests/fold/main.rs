@@ -4,6 +4,7 @@
 #[path = "../common"]
 mod common {
     pub mod folder;
+    pub mod protobuf;
     pub mod random;
     pub mod sketch;
 }

@@ -11,61 +11,32 @@ use gradus::graph::Standard;
 use gradus::infer::InferOptions;
 use gradus::{Error, Kind, Limits, Model, OpenOptions, Tensor};
 
-/// Protobuf, as far as making damaged models takes it.
-mod proto {
-    pub fn varint(mut value: u64) -> Vec<u8> {
-        let mut out = Vec::new();
-        while value >= 0x80 {
-            out.push(u8::try_from(value & 0x7f).unwrap() | 0x80);
-            value >>= 7;
-        }
-        out.push(u8::try_from(value).unwrap());
-        out
-    }
-
-    pub fn int(number: u64, value: i64) -> Vec<u8> {
-        [varint(number << 3), varint(value.cast_unsigned())].concat()
-    }
-
-    pub fn bytes(number: u64, content: &[u8]) -> Vec<u8> {
-        [varint(number << 3 | 2), varint(u64::try_from(content.len()).unwrap()), content.to_vec()].concat()
-    }
-
-    pub fn message(number: u64, fields: &[Vec<u8>]) -> Vec<u8> {
-        bytes(number, &fields.concat())
-    }
-
-    pub fn text(number: u64, content: &str) -> Vec<u8> {
-        bytes(number, content.as_bytes())
-    }
-}
-
-use proto::{bytes, int, message, text};
+use crate::common::protobuf::{field, int, message, varint};
 
 fn node(operator: &str, inputs: &[&str], outputs: &[&str], attributes: &[Vec<u8>]) -> Vec<u8> {
-    let inputs = inputs.iter().map(|name| text(1, name));
-    let outputs = outputs.iter().map(|name| text(2, name));
+    let inputs = inputs.iter().map(|name| field(1, name));
+    let outputs = outputs.iter().map(|name| field(2, name));
     let fields: Vec<_> =
-        inputs.chain(outputs).chain([text(4, operator)]).chain(attributes.iter().cloned()).collect();
+        inputs.chain(outputs).chain([field(4, operator)]).chain(attributes.iter().cloned()).collect();
     message(1, &fields)
 }
 
 fn initializer(name: &str, dtype: i64, dims: &[i64], rest: &[Vec<u8>]) -> Vec<u8> {
     let dims = dims.iter().map(|&dim| int(1, dim));
-    let fields: Vec<_> = dims.chain([int(2, dtype), text(8, name)]).chain(rest.iter().cloned()).collect();
+    let fields: Vec<_> = dims.chain([int(2, dtype), field(8, name)]).chain(rest.iter().cloned()).collect();
     message(5, &fields)
 }
 
 fn input(name: &str) -> Vec<u8> {
-    message(11, &[text(1, name)])
+    message(11, &[field(1, name)])
 }
 
 fn output(name: &str) -> Vec<u8> {
-    message(12, &[text(1, name)])
+    message(12, &[field(1, name)])
 }
 
 fn model_of(opset: i64, graph: &[Vec<u8>]) -> Vec<u8> {
-    [int(1, 8), message(7, graph), message(8, &[text(1, ""), int(2, opset)])].concat()
+    [int(1, 8), message(7, graph), message(8, &[field(1, ""), int(2, opset)])].concat()
 }
 
 fn model(graph: &[Vec<u8>]) -> Vec<u8> {
@@ -185,32 +156,32 @@ fn graphs_that_are_not_well_formed_are_refused_by_name() {
     assert_eq!(twice.to_string(), "byte 29: node 1: value \"y\" is defined twice, first by node 0");
     let inputs = error(&[input("x"), input("x")]);
     assert_eq!(inputs.to_string(), "byte 11: value \"x\" is defined twice, first as an input");
-    let attribute = message(5, &[text(1, "start"), int(3, 1), int(20, 2)]);
+    let attribute = message(5, &[field(1, "start"), int(3, 1), int(20, 2)]);
     let attributes =
         error(&[input("x"), node("Shape", &["x"], &["y"], &[attribute.clone(), attribute]), output("y")]);
     assert_eq!(attributes.message(), "attribute \"start\" is given twice");
-    assert_eq!(error(&[message(1, &[text(1, "x")])]).to_string(), "byte 6: node \"\" names no operator");
+    assert_eq!(error(&[message(1, &[field(1, "x")])]).to_string(), "byte 6: node \"\" names no operator");
 }
 
 #[test]
 fn graphs_of_attributes_are_one_and_of_their_kind() {
-    let body = || message(6, &[text(2, "body")]);
+    let body = || message(6, &[field(2, "body")]);
     let error = |attribute: &[Vec<u8>]| {
         let graph = [node("Loop", &[], &["y"], &[message(5, attribute)]), output("y")];
         attempt(&model(&graph)).unwrap_err().message().to_owned()
     };
-    let twice = error(&[text(1, "body"), body(), body(), int(20, 5)]);
+    let twice = error(&[field(1, "body"), body(), body(), int(20, 5)]);
     assert_eq!(twice, "the attribute has a second content");
-    let other = error(&[text(1, "body"), body(), int(3, 1), int(20, 2)]);
+    let other = error(&[field(1, "body"), body(), int(3, 1), int(20, 2)]);
     assert_eq!(other, "the attribute has a graph, and is of another kind");
-    assert_eq!(error(&[text(1, "body"), text(21, "parameter"), body()]), other);
+    assert_eq!(error(&[field(1, "body"), field(21, "parameter"), body()]), other);
 }
 
 #[test]
 fn graphs_nested_without_end_are_refused() {
-    let mut graph = vec![text(2, "innermost")];
+    let mut graph = vec![field(2, "innermost")];
     for _ in 0..2000 {
-        let attribute = message(5, &[text(1, "body"), message(6, &graph), int(20, 5)]);
+        let attribute = message(5, &[field(1, "body"), message(6, &graph), int(20, 5)]);
         graph = vec![node("Loop", &[], &[], &[attribute])];
     }
     let error = attempt(&model(&graph)).unwrap_err();
@@ -224,16 +195,16 @@ fn functions_that_call_themselves_are_refused() {
     let function = message(
         25,
         &[
-            text(1, "F"),
-            text(4, "x"),
-            text(5, "y"),
-            message(7, &[text(1, "x"), text(2, "y"), text(4, "F"), text(7, "d")]),
-            text(10, "d"),
+            field(1, "F"),
+            field(4, "x"),
+            field(5, "y"),
+            message(7, &[field(1, "x"), field(2, "y"), field(4, "F"), field(7, "d")]),
+            field(10, "d"),
         ],
     );
     let graph = message(
         7,
-        &[message(1, &[text(1, "x"), text(2, "y"), text(4, "F"), text(7, "d")]), input("x"), output("y")],
+        &[message(1, &[field(1, "x"), field(2, "y"), field(4, "F"), field(7, "d")]), input("x"), output("y")],
     );
     let bytes = [int(1, 8), graph, function].concat();
     let error = attempt(&bytes).unwrap_err();
@@ -246,7 +217,7 @@ fn functions_that_call_themselves_are_refused() {
 
 #[test]
 fn sizes_are_checked_before_they_are_believed() {
-    let long = [int(1, 8), vec![7 << 3 | 2], proto::varint(1 << 62), vec![0]].concat();
+    let long = [int(1, 8), vec![7 << 3 | 2], varint(1 << 62), vec![0]].concat();
     check(
         &long,
         Kind::Syntax,
@@ -260,9 +231,9 @@ fn sizes_are_checked_before_they_are_believed() {
     );
     let negative = model(&[initializer("w", 1, &[-1], &[])]);
     check(&negative, Kind::Shape, "byte 6: tensor \"w\": dimension 0 is -1, expected at least 0");
-    let short = model(&[initializer("w", 1, &[3], &[bytes(9, &[0; 8])])]);
+    let short = model(&[initializer("w", 1, &[3], &[field(9, [0; 8])])]);
     check(&short, Kind::Shape, "byte 15: tensor \"w\": the byte length of float32[3] is 8, expected 12");
-    let few = model(&[initializer("w", 7, &[1 << 40], &[bytes(7, &[1, 2, 3])]), output("w")]);
+    let few = model(&[initializer("w", 7, &[1 << 40], &[field(7, [1, 2, 3])]), output("w")]);
     check(
         &few,
         Kind::Syntax,
@@ -274,8 +245,8 @@ fn sizes_are_checked_before_they_are_believed() {
         Kind::Type,
         "byte 6: tensor \"w\": element type is 99, expected a number of TensorProto.DataType",
     );
-    let values = message(1, &[int(1, 1), int(2, 1), text(8, "w"), bytes(9, &[0; 4])]);
-    let indices = message(2, &[int(1, 1), int(2, 7), bytes(9, &[0; 8])]);
+    let values = message(1, &[int(1, 1), int(2, 1), field(8, "w"), field(9, [0; 4])]);
+    let indices = message(2, &[int(1, 1), int(2, 7), field(9, [0; 8])]);
     let sparse = model(&[message(15, &[values, indices, int(3, 1 << 40)]), output("w")]);
     check(
         &sparse,
@@ -298,10 +269,10 @@ fn a_small_file_cannot_ask_for_much_memory() {
 fn typed(name: &str, dims: &[&str]) -> Vec<u8> {
     let dim = |dim: &&str| match dim.parse() {
         Ok(size) => message(1, &[int(1, size)]),
-        Err(_) => message(1, &[text(2, dim)]),
+        Err(_) => message(1, &[field(2, dim)]),
     };
     let shape = message(2, &dims.iter().map(dim).collect::<Vec<_>>());
-    message(11, &[text(1, name), message(2, &[message(1, &[int(1, 1), shape])])])
+    message(11, &[field(1, name), message(2, &[message(1, &[int(1, 1), shape])])])
 }
 
 /// Names are in results as often as values follow from what they name.
@@ -345,7 +316,7 @@ fn results_are_not_much_larger_than_models() {
     };
     let parts: Vec<_> = (0..2000).map(|part| format!("p{part}")).collect();
     let parts: Vec<_> = parts.iter().map(String::as_str).collect();
-    let num = message(5, &[text(1, "num_outputs"), int(20, 2), int(3, 2000)]);
+    let num = message(5, &[field(1, "num_outputs"), int(20, 2), int(3, 2000)]);
     let split = [typed("x", &["n"]), node("Split", &["x"], &parts, &[num]), output("p0")];
     let error = open(&split).infer(&InferOptions::default()).unwrap_err();
     assert_eq!(error.kind(), Kind::Limit, "{error}");
@@ -359,7 +330,7 @@ fn results_are_not_much_larger_than_models() {
     });
     let first = node("SequenceConstruct", &["x"], &["q0"], &[]);
     let last = node("SequenceAt", &["q1200", "i"], &["y"], &[]);
-    let index = initializer("i", 7, &[], &[bytes(9, &0i64.to_le_bytes())]);
+    let index = initializer("i", 7, &[], &[field(9, 0i64.to_le_bytes())]);
     let chain = [typed("x", &["n"]), index, first, inserted.collect(), last, output("y")];
     let error = convert(&chain).unwrap_err();
     assert_eq!(error.kind(), Kind::Limit, "{error}");
@@ -369,7 +340,7 @@ fn results_are_not_much_larger_than_models() {
 #[test]
 fn many_attributes_inputs_and_calls_take_little_time() {
     let begin = std::time::Instant::now();
-    let attribute = |index: usize| message(5, &[text(1, &format!("a{index}")), int(20, 2), int(3, 1)]);
+    let attribute = |index: usize| message(5, &[field(1, format!("a{index}")), int(20, 2), int(3, 1)]);
     let attributes: Vec<_> = (0..50_000).map(attribute).collect();
     let bytes = model(&[input("x"), node("Foo", &["x"], &["y"], &attributes), output("y")]);
     assert!(open(&bytes).unwrap().infer(&InferOptions::default()).is_ok());
@@ -387,7 +358,7 @@ fn many_attributes_inputs_and_calls_take_little_time() {
 }
 
 fn external(location: &str, offset: &str, length: &str) -> Vec<u8> {
-    let entry = |key: &str, value: &str| message(13, &[text(1, key), text(2, value)]);
+    let entry = |key: &str, value: &str| message(13, &[field(1, key), field(2, value)]);
     let entries = [entry("location", location), entry("offset", offset), entry("length", length), int(14, 1)];
     initializer("w", 1, &[2], &entries)
 }
@@ -546,9 +517,8 @@ fn a_missing_bin_is_an_error_when_a_constant_is_needed() {
 
 #[test]
 fn runs_without_bounds_are_stopped() {
-    let scalar = |name: &str, value: i64| {
-        initializer(name, 7, &[], &[bytes(7, &proto::varint(value.cast_unsigned()))])
-    };
+    let scalar =
+        |name: &str, value: i64| initializer(name, 7, &[], &[field(7, varint(value.cast_unsigned()))]);
     let range = [
         scalar("a", 0),
         scalar("b", 1 << 62),
@@ -563,8 +533,8 @@ fn runs_without_bounds_are_stopped() {
     );
     let sizes = [1, 1, 1i64 << 40, 1 << 40].map(i64::to_le_bytes).concat();
     let resize = [
-        initializer("x", 1, &[1, 1, 1, 1], &[bytes(9, &[0; 4])]),
-        initializer("sizes", 7, &[4], &[bytes(9, &sizes)]),
+        initializer("x", 1, &[1, 1, 1, 1], &[field(9, [0; 4])]),
+        initializer("sizes", 7, &[4], &[field(9, &sizes)]),
         node("Resize", &["x", "", "", "sizes"], &["y"], &[]),
         output("y"),
     ];
@@ -610,14 +580,13 @@ fn runs_without_bounds_are_stopped() {
 }
 
 fn message_of_graph(graph: &[Vec<u8>]) -> Vec<u8> {
-    message(5, &[text(1, "body"), message(6, graph), int(20, 5)])
+    message(5, &[field(1, "body"), message(6, graph), int(20, 5)])
 }
 
 #[test]
 fn scans_that_grow_without_bounds_are_stopped() {
-    let scalar = |name: &str, value: i64| {
-        initializer(name, 7, &[], &[bytes(7, &proto::varint(value.cast_unsigned()))])
-    };
+    let scalar =
+        |name: &str, value: i64| initializer(name, 7, &[], &[field(7, varint(value.cast_unsigned()))]);
     let body = message_of_graph(&[
         input("i"),
         input("c"),
@@ -626,7 +595,7 @@ fn scans_that_grow_without_bounds_are_stopped() {
         output("d"),
         output("y"),
     ]);
-    let large = initializer("large", 1, &[1 << 10], &[bytes(9, &[0; 4096])]);
+    let large = initializer("large", 1, &[1 << 10], &[field(9, [0; 4096])]);
     let bytes =
         model(&[scalar("m", i64::MAX), large, node("Loop", &["m", ""], &["y"], &[body]), output("y")]);
     let mut limits = Limits::DEFAULT;

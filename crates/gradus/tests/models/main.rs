@@ -7,6 +7,7 @@ mod bad_input;
 #[path = "../common"]
 mod common {
     pub mod folder;
+    pub mod protobuf;
     pub mod sketch;
 }
 mod corpus;

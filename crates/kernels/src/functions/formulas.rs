@@ -6,8 +6,23 @@ use super::real::Real;
 #[cfg(feature = "vectors")]
 use crate::functions::power_of_two;
 
+/// How values of a function follow the element.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Course {
+    /// They rise with it, or fall with it, whatever the parameters are.
+    Monotone,
+    /// They rise with it, if no parameter is below zero.
+    Rising,
+    /// They are convex or concave in it, whatever the parameters are.
+    Convex,
+    /// They change at most this many times as much.
+    Slope(f64),
+    /// No bound is known.
+    Open,
+}
+
 macro_rules! functions {
-    ($($(#[doc = $doc:literal])* $name:ident $bound:literal |$x:ident, $p:pat_param| $value:expr;)*) => {
+    ($($(#[doc = $doc:literal])* $name:ident($bound:literal, $course:expr, $rational:expr) |$x:ident, $p:pat_param| $value:expr;)*) => {
         /// A function of one element `x` with up to two parameters, `a` and `b`.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[non_exhaustive]
@@ -27,6 +42,22 @@ macro_rules! functions {
                     $(Function::$name => $bound,)*
                 };
                 if power == 0 { 0.0 } else { power_of_two(power) }
+            }
+
+            /// How values follow the element.
+            pub const fn course(self) -> Course {
+                use Course::{Convex, Monotone, Open, Rising, Slope};
+                match self {
+                    $(Function::$name => $course,)*
+                }
+            }
+
+            /// The only element, if there is one, whose value is rational and found by every
+            /// program, and the value.
+            pub const fn rational(self) -> Option<[f64; 2]> {
+                match self {
+                    $(Function::$name => $rational,)*
+                }
             }
 
             /// The value at a real.
@@ -61,102 +92,102 @@ macro_rules! functions {
 
 functions! {
     /// The arc cosine.
-    Acos -50 |x, _| x.acos();
+    Acos(-50, Monotone, Some([1.0, 0.0])) |x, _| x.acos();
     /// The inverse of the hyperbolic cosine.
-    Acosh -48 |x, _| {
+    Acosh(-48, Monotone, Some([1.0, 0.0])) |x, _| {
         let less = x.clone() - x.like(1.0);
         (less.clone() + less.sqrt() * (less + x.like(2.0)).sqrt()).ln_1p()
     };
     /// `a x + b`.
-    Affine -50 |x, [a, b]| a.clone() * x.clone() + b.clone();
+    Affine(-50, Monotone, None) |x, [a, b]| a.clone() * x.clone() + b.clone();
     /// The arc sine.
-    Asin -50 |x, _| x.asin();
+    Asin(-50, Monotone, Some([0.0, 0.0])) |x, _| x.asin();
     /// The inverse of the hyperbolic sine.
-    Asinh -48 |x, _| {
+    Asinh(-48, Monotone, Some([0.0, 0.0])) |x, _| {
         let square = x.clone() * x.clone();
         let one = x.like(1.0);
         let power = x.abs() + square.clone() / (one.clone() + (one + square).sqrt());
         signed(x, power.ln_1p())
     };
     /// The arc tangent.
-    Atan -50 |x, _| x.atan();
+    Atan(-50, Monotone, Some([0.0, 0.0])) |x, _| x.atan();
     /// The inverse of the hyperbolic tangent.
-    Atanh -48 |x, _| {
+    Atanh(-48, Monotone, Some([0.0, 0.0])) |x, _| {
         let twice = x.abs() + x.abs();
         signed(x, (twice / (x.like(1.0) - x.abs())).ln_1p() / x.like(2.0))
     };
     /// `a (e^(x/a) - 1)` below zero, and `x` elsewhere.
-    Celu -47 |x, [a, _]| x.if_negative(a.clone() * (x.clone() / a.clone()).exp_m1(), x.clone());
+    Celu(-47, Monotone, None) |x, [a, _]| x.if_negative(a.clone() * (x.clone() / a.clone()).exp_m1(), x.clone());
     /// The cosine.
-    Cos -50 |x, _| x.cos();
+    Cos(-50, Slope(1.0), Some([0.0, 1.0])) |x, _| x.cos();
     /// The hyperbolic cosine.
-    Cosh -48 |x, _| {
+    Cosh(-48, Convex, Some([0.0, 1.0])) |x, _| {
         let power = x.abs().exp();
         (power.clone() + x.like(1.0) / power) / x.like(2.0)
     };
     /// `a (e^x - 1)` below zero, and `x` elsewhere.
-    Elu -48 |x, [a, _]| x.if_negative(a.clone() * x.exp_m1(), x.clone());
+    Elu(-48, Rising, None) |x, [a, _]| x.if_negative(a.clone() * x.exp_m1(), x.clone());
     /// The error function.
-    Erf -43 |x, _| x.erf();
+    Erf(-43, Monotone, Some([0.0, 0.0])) |x, _| x.erf();
     /// `e^x`.
-    Exp -49 |x, _| x.exp();
+    Exp(-49, Monotone, Some([0.0, 1.0])) |x, _| x.exp();
     /// `x` times the standard normal distribution at `x`.
-    Gelu -42 |x, _| x.clone() * x.normal();
+    Gelu(-42, Slope(1.14), None) |x, _| x.clone() * x.normal();
     /// The approximation of [`Function::Gelu`] by `x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))`.
-    GeluTanh -42 |x, _| {
+    GeluTanh(-42, Slope(1.14), None) |x, _| {
         let cube = x.clone() * x.clone() * x.clone();
         let inner = x.clone() + x.like(44715.0) * cube / x.like(1e6);
         x.clone() * sigmoid(&(x.root_8_pi() * inner))
     };
     /// `a x + b`, from 0 to 1.
-    HardSigmoid -50 |x, [a, b]| clamped(&(a.clone() * x.clone() + b.clone()), 1.0);
+    HardSigmoid(-50, Monotone, None) |x, [a, b]| clamped(&(a.clone() * x.clone() + b.clone()), 1.0);
     /// `x` times `x + 3`, from 0 to 6, over 6.
-    HardSwish -50 |x, _| x.clone() * clamped(&(x.clone() + x.like(3.0)), 6.0) / x.like(6.0);
+    HardSwish(-50, Slope(1.5), None) |x, _| x.clone() * clamped(&(x.clone() + x.like(3.0)), 6.0) / x.like(6.0);
     /// `a x` below zero, and `x` elsewhere.
-    LeakyRelu 0 |x, [a, _]| x.if_negative(a.clone() * x.clone(), x.clone());
+    LeakyRelu(0, Convex, None) |x, [a, _]| x.if_negative(a.clone() * x.clone(), x.clone());
     /// The natural logarithm.
-    Log -49 |x, _| x.ln();
+    Log(-49, Monotone, Some([1.0, 0.0])) |x, _| x.ln();
     /// `x tanh(ln(1 + e^x))`.
-    Mish -46 |x, _| {
+    Mish(-46, Slope(1.09), None) |x, _| {
         let power = x.within(f64::NEG_INFINITY, 300.0).exp();
         let grown = power.clone() * (power + x.like(2.0));
         x.clone() * grown.clone() / (grown + x.like(2.0))
     };
     /// `x`, and zero below it.
-    Relu 0 |x, _| x.if_negative(x.like(0.0), x.clone());
+    Relu(0, Monotone, None) |x, _| x.if_negative(x.like(0.0), x.clone());
     /// `a tanh(b x)`.
-    ScaledTanh -46 |x, [a, b]| a.clone() * tanh(&(b.clone() * x.clone()));
+    ScaledTanh(-46, Monotone, None) |x, [a, b]| a.clone() * tanh(&(b.clone() * x.clone()));
     /// `b` times [`Function::Elu`].
-    Selu -48 |x, [a, b]| b.clone() * x.if_negative(a.clone() * x.exp_m1(), x.clone());
+    Selu(-48, Rising, None) |x, [a, b]| b.clone() * x.if_negative(a.clone() * x.exp_m1(), x.clone());
     /// `x + b` below `-a`, `x - b` above `a`, and zero between.
-    Shrink 0 |x, [a, b]| {
+    Shrink(0, Open, None) |x, [a, b]| {
         let above = (a.clone() - x.clone()).if_negative(x.clone() - b.clone(), x.like(0.0));
         (x.clone() + a.clone()).if_negative(x.clone() + b.clone(), above)
     };
     /// `1 / (1 + e^-x)`.
-    Sigmoid -48 |x, _| sigmoid(x);
+    Sigmoid(-48, Monotone, None) |x, _| sigmoid(x);
     /// The sine.
-    Sin -50 |x, _| x.sin();
+    Sin(-50, Slope(1.0), Some([0.0, 0.0])) |x, _| x.sin();
     /// The hyperbolic sine.
-    Sinh -48 |x, _| {
+    Sinh(-48, Monotone, Some([0.0, 0.0])) |x, _| {
         let less_one = x.abs().exp_m1();
         let inverse = x.like(1.0) / (less_one.clone() + x.like(1.0));
         signed(x, less_one * (x.like(1.0) + inverse) / x.like(2.0))
     };
     /// `ln(1 + e^x)`.
-    Softplus -47 |x, _| x.if_negative(x.like(0.0), x.clone()) + (-x.abs()).exp().ln_1p();
+    Softplus(-47, Monotone, None) |x, _| x.if_negative(x.like(0.0), x.clone()) + (-x.abs()).exp().ln_1p();
     /// `x / (1 + |x|)`.
-    Softsign -50 |x, _| x.clone() / (x.like(1.0) + x.abs());
+    Softsign(-50, Monotone, None) |x, _| x.clone() / (x.like(1.0) + x.abs());
     /// The square root.
-    Sqrt 0 |x, _| x.sqrt();
+    Sqrt(0, Monotone, None) |x, _| x.sqrt();
     /// `x` times [`Function::Sigmoid`] of `a x`.
-    Swish -46 |x, [a, _]| x.clone() * sigmoid(&(a.clone() * x.clone()));
+    Swish(-46, Slope(1.1), None) |x, [a, _]| x.clone() * sigmoid(&(a.clone() * x.clone()));
     /// The tangent.
-    Tan -50 |x, _| x.tan();
+    Tan(-50, Open, Some([0.0, 0.0])) |x, _| x.tan();
     /// The hyperbolic tangent.
-    Tanh -48 |x, _| tanh(x);
+    Tanh(-48, Monotone, Some([0.0, 0.0])) |x, _| tanh(x);
     /// `x` above `a`, and zero elsewhere.
-    ThresholdedRelu 0 |x, [a, _]| (a.clone() - x.clone()).if_negative(x.clone(), x.like(0.0));
+    ThresholdedRelu(0, Rising, None) |x, [a, _]| (a.clone() - x.clone()).if_negative(x.clone(), x.like(0.0));
 }
 
 /// A magnitude with the sign of a real.

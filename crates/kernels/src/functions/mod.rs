@@ -25,7 +25,7 @@ use half::{bf16, f16};
 use crate::build::{self, Token};
 use crate::options::Options;
 use crate::threads::share;
-pub use formulas::Function;
+pub use formulas::{Course, Function};
 use pairs::{Pair, half_exp, ln_twice};
 
 /// A function with its parameters.

@@ -15,15 +15,8 @@ use crate::{errors, words};
 
 /// The choice that attributes say.
 fn choice(l: &Lowering<'_>, inclusive: bool) -> Result<Choice> {
-    Ok(Choice {
-        background: l.attributes.int_or("background_class", -1)?,
-        least: l.float("score_threshold")?.unwrap_or(0.0),
-        inclusive,
-        overlap: l.float("iou_threshold")?.unwrap_or(0.0),
-        top: l.attributes.int_or("nms_top_k", -1)?,
-        keep: l.attributes.int_or("keep_top_k", -1)?,
-        more: if l.attributes.flag("normalized", true)? { 0.0 } else { 1.0 },
-    })
+    let overlap = l.float("iou_threshold")?.unwrap_or(0.0);
+    Choice::of(l, l.attributes.int_or("background_class", -1)?, overlap, inclusive)
 }
 
 /// Boxes in the order that attributes say; `by_class` if they are in that of classes already.

@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use gradus_core::convert::{self, i64_of, small_u32, usize_of_i64};
+use gradus_core::convert::{self, from_start, i64_of, small_u32, usize_of_i64};
 use gradus_core::graph::{Content, Graph, Port, Ports, Slices, Standard, Type};
 use gradus_core::{DType, Number, Result as Computed, Shape, Tensor, Value};
 
@@ -465,8 +465,7 @@ struct Sliced<'a> {
 /// The indices of each slice of an axis of that dimension.
 fn parts(size: usize, slices: &Slices) -> Computed<Vec<Vec<usize>>> {
     let len = i64_of(size);
-    let from_first = |bound: i64| if bound < 0 { bound.saturating_add(len) } else { bound };
-    let (start, end) = (from_first(slices.start), from_first(slices.end));
+    let (start, end) = (from_start(slices.start, len), from_start(slices.end, len));
     let covered = start.abs_diff(end).saturating_add(1);
     let count = covered / slices.part_size.unsigned_abs();
     let outside = || {

@@ -126,6 +126,21 @@ pub struct Choice {
     pub more: f64,
 }
 
+impl Choice {
+    /// The choice that attributes say, apart from the class that is left out and the overlap.
+    pub fn of(l: &Lowering<'_>, background: i64, overlap: f64, inclusive: bool) -> Result<Choice> {
+        Ok(Choice {
+            background,
+            least: l.float("score_threshold")?.unwrap_or(0.0),
+            inclusive,
+            overlap,
+            top: l.attributes.int_or("nms_top_k", -1)?,
+            keep: l.attributes.int_or("keep_top_k", -1)?,
+            more: if l.attributes.flag("normalized", true)? { 0.0 } else { 1.0 },
+        })
+    }
+}
+
 /// How scores decay with the overlap with better boxes.
 #[derive(Debug)]
 pub struct Decay {

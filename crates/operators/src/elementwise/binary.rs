@@ -13,7 +13,7 @@
 //! what `Mod` leaves has the sign of the divisor, with `fmod` that of the dividend. The attribute
 //! `consumed_inputs` of the first version says nothing about values.
 
-use gradus_core::convert::{self, FromNumber, usize_of_i64};
+use gradus_core::convert::{self, FromNumber, counted};
 use gradus_core::element::Bool;
 use gradus_core::tensor::byte_len;
 use gradus_core::{DType, Limits, Number, Result, Shape, Tensor, Value};
@@ -85,9 +85,7 @@ impl BinaryOp {
                 let start = match axis {
                     None => last,
                     Some(axis) => {
-                        let axis =
-                            if axis < 0 { axis.saturating_add(convert::i64_of(a.rank())) } else { axis };
-                        let start = usize_of_i64(axis).filter(|&start| start <= last);
+                        let start = counted(axis, a.rank()).filter(|&start| start <= last);
                         start.ok_or_else(|| misfit(format!("sizes of {a} from axis {axis} on")))?
                     }
                 };

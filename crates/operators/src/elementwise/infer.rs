@@ -10,7 +10,7 @@
 
 use std::sync::Arc;
 
-use gradus_core::convert::{i64_of, usize_of_i64};
+use gradus_core::convert::counted;
 use gradus_core::{DType, Error, Kind, convert};
 
 use crate::attributes::Attributes;
@@ -143,7 +143,7 @@ fn onto_first(cx: &mut InferContext<'_, '_>, first: usize, broadcast: bool) -> R
         let Some(own) = cx.known_dims(input) else { continue };
         let last = dims.len().checked_sub(own.len());
         let start = match cx.attributes.int("axis")?.filter(|_| broadcast) {
-            Some(axis) => usize_of_i64(if axis < 0 { axis.saturating_add(i64_of(dims.len())) } else { axis }),
+            Some(axis) => counted(axis, dims.len()),
             None => last,
         };
         let fits =

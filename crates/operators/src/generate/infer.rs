@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use gradus_core::convert::i64_of;
+use gradus_core::convert::{from_start, i64_of};
 use gradus_core::graph::Content;
 use gradus_core::{DType, DTypeSet, Number};
 
@@ -130,7 +130,7 @@ pub(super) fn hot_elements(indices: &[i64], dims: &[usize], axis: usize) -> Vec<
     let each = positions(dims).map(|mut position| {
         let at = position.remove(axis);
         let index = indices[flat_index(&position, &outer)];
-        let index = if index < 0 { index.saturating_add(depth) } else { index };
+        let index = from_start(index, depth);
         usize::from(index == i64_of(at))
     });
     each.collect()

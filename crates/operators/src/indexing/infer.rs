@@ -9,7 +9,7 @@
 
 use std::sync::Arc;
 
-use gradus_core::convert::usize_of_i64;
+use gradus_core::convert::{from_start, usize_of_i64};
 
 use crate::dim::{Bounds, Condition, Dim, Relation};
 use crate::errors;
@@ -453,7 +453,9 @@ pub fn gather_nd(cx: &mut InferContext<'_, '_>) -> InferResult {
     let elements = if let Some(places) = places {
         let count = dims[0].known();
         chosen(cx, |_| {
-            places.iter().map(|&place| usize_of_i64(if place < 0 { place + count? } else { place })).collect()
+            let place =
+                |&place: &i64| usize_of_i64(if place < 0 { from_start(place, count?) } else { place });
+            places.iter().map(place).collect()
         })
     } else {
         cx.moved(0, false)
@@ -501,7 +503,7 @@ pub(super) fn scattered(cx: &mut InferContext<'_, '_>, plain: bool) -> InferResu
         let [_, Dim::ONE] = *cx.known_dims(1)? else { return None };
         let (mut all, places, updates) = (cx.integers(0)?.to_vec(), cx.known_integers(1)?, cx.integers(2)?);
         for (&place, &update) in places.iter().zip(updates.iter()) {
-            let place = usize_of_i64(if place < 0 { place + len } else { place })?;
+            let place = usize_of_i64(from_start(place, len))?;
             *all.get_mut(place)? = update;
         }
         Some(Elements::Integers(all.into()))

@@ -6,7 +6,7 @@
 //! | `GatherND` | `GatherND` | version 5 makes one axis of those of the batch |
 //! | `StridedSlice` | `Slice` | masks: bounds to ignore, axes that are new, go, or stand for all that are left |
 
-use gradus_core::convert::{Rules, i64_of, usize_of_i64};
+use gradus_core::convert::{Rules, from_start, i64_of, usize_of_i64};
 use gradus_core::graph::Content;
 use gradus_core::{Class, Number, Result as Computed, Shape, Tensor, Value, convert};
 
@@ -50,7 +50,7 @@ pub fn integers_or(cx: &mut InferContext<'_, '_>, input: usize, why: &str) -> Re
 pub fn gather(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (rank, indices) = (cx.dims(0)?.len(), cx.dims(1)?.len());
     let batch = cx.attributes.int_or("batch_dims", 0)?;
-    let batch = if batch < 0 { batch.saturating_add(i64_of(indices)) } else { batch };
+    let batch = from_start(batch, i64_of(indices));
     let batch = usize_of_i64(batch).ok_or_else(|| errors::batch(batch, rank, indices))?;
     let Some(axis) = cx.integer(2).and_then(Dim::known) else {
         let rank = (rank + indices).saturating_sub(1 + batch);
@@ -281,7 +281,7 @@ pub fn run_gather(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Comp
     let (dims, index_dims) = (data.shape().dims(), indices.shape().dims());
     let axis = indices::axis(cx.integer(2)?, dims.len())?;
     let batch = attributes.int("batch_dims")?.unwrap_or(0);
-    let batch = if batch < 0 { batch.saturating_add(i64_of(index_dims.len())) } else { batch };
+    let batch = from_start(batch, i64_of(index_dims.len()));
     let batch = usize_of_i64(batch)
         .filter(|&batch| batch <= axis && batch <= index_dims.len())
         .ok_or_else(|| errors::batch(batch, axis, index_dims.len()))?;

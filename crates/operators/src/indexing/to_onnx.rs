@@ -1,6 +1,6 @@
 //! Operators that take parts of tensors, or put parts into them.
 
-use gradus_core::convert::{i64_of, usize_of_i64};
+use gradus_core::convert::{from_start, i64_of, usize_of_i64};
 use gradus_core::graph::Content;
 use gradus_core::{DType, Result};
 
@@ -48,7 +48,7 @@ pub fn gather(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         return Ok(vec![l.apply("Gather", &[x, chosen], &[int("axis", i64_of(axis))])?]);
     }
     let (rank, own) = (l.rank_of(0)?, l.rank_of(1)?);
-    let batch = if batch < 0 { batch + i64_of(own) } else { batch };
+    let batch = from_start(batch, i64_of(own));
     let given = batch;
     let batch = usize_of_i64(batch).filter(|&batch| batch <= axis && batch <= own && axis < rank);
     let batch = batch.ok_or_else(|| errors::batch(given, axis, own))?;

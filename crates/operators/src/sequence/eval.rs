@@ -1,6 +1,6 @@
 //! Running operators of lists and of values that may be missing.
 
-use gradus_core::convert::{self, i64_of, usize_of_i64};
+use gradus_core::convert::{self, counted, i64_of, usize_of_i64};
 use gradus_core::element::Bool;
 use gradus_core::{Error, Kind, Result, Shape, Tensor, Value};
 
@@ -34,8 +34,7 @@ pub fn insert(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>
     values.extend_from_slice(before);
     let count = i64_of(values.len());
     let given = if cx.has(2) { cx.integer(2)? } else { count };
-    let index = if given < 0 { given.saturating_add(count) } else { given };
-    let index = usize_of_i64(index).filter(|&index| index <= values.len());
+    let index = counted(given, values.len()).filter(|&index| index <= values.len());
     let index =
         index.ok_or_else(|| errors::value("position", given, format_args!("{} to {count}", -count)))?;
     values.insert(index, cx.value(1)?.clone());

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use gradus_core::convert::{i64_of, usize_of_i64};
+use gradus_core::convert::{counted, i64_of};
 use gradus_core::{DType, Error, Kind};
 
 use crate::dim::{Bounds, Dim, Relation};
@@ -63,9 +63,7 @@ fn items(cx: &mut InferContext<'_, '_>, list: &SequenceFact) -> Option<Vec<Fact>
 
 /// An index of an item, counted from the first, if all is known.
 fn place(cx: &mut InferContext<'_, '_>, input: usize, count: usize) -> Option<usize> {
-    let place = cx.integer(input)?.known()?;
-    let count = i64::try_from(count).ok()?;
-    usize_of_i64(if place < 0 { place + count } else { place })
+    counted(cx.integer(input)?.known()?, count)
 }
 
 /// Fact of `SequenceInsert`: the sequence with one item more.

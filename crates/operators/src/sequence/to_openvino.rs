@@ -7,7 +7,7 @@
 //! | parts of unknown number, or read at any index | slices of their input, by starts and ends |
 //! | of unequal shapes, appended by a loop and then joined | their concatenation |
 
-use gradus_core::convert::{i64_of, usize_of_i64};
+use gradus_core::convert::{counted, i64_of, usize_of_i64};
 use gradus_core::graph::{DeclaredDim, Type, ValueId};
 use gradus_core::{DType, Error, Result, Shape, Tensor};
 
@@ -213,8 +213,7 @@ fn position(cx: &ConvertContext<'_, '_>, input: usize, count: usize, default: us
         return Ok(default);
     }
     let given = cx.integer(input)?;
-    let from_first = if given < 0 { given.saturating_add(i64_of(count)) } else { given };
-    usize_of_i64(from_first).filter(|&at| at <= default).ok_or_else(|| no_item(given, count))
+    counted(given, count).filter(|&at| at <= default).ok_or_else(|| no_item(given, count))
 }
 
 /// Returns the items unchanged.

@@ -1,7 +1,7 @@
 //! Inference of Shape and Size.
 
 use gradus_core::DType;
-use gradus_core::convert::{i64_of, usize_of_i64};
+use gradus_core::convert::{from_start, i64_of, usize_of_i64};
 
 use crate::dim::{Bounds, Dim};
 use crate::fact::Fact;
@@ -12,7 +12,7 @@ use crate::infer::{InferContext, InferResult};
 pub fn window(start: i64, end: Option<i64>, rank: usize) -> std::ops::Range<usize> {
     let clamped = |bound: i64| {
         let rank = i64_of(rank);
-        let bound = if bound < 0 { bound.saturating_add(rank) } else { bound };
+        let bound = from_start(bound, rank);
         usize_of_i64(bound.clamp(0, rank)).unwrap_or(0)
     };
     let start = clamped(start);

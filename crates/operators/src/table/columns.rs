@@ -41,8 +41,8 @@ macro_rules! column {
         let row = $row.words(&[words::BROADCAST]).operation($($value)*);
         evaluated!(row build elementwise::openvino::both)
     }};
-    ($row:ident activates $($value:tt)*) => {{
-        let row = $row.each_output($($value)*).infer(elementwise::infer::same);
+    ($row:ident activates $function:expr, $each:expr) => {{
+        let row = $row.carries(Carries::As($function)).each_output($each).infer(elementwise::infer::same);
         evaluated!(row computes elementwise::activations::eval)
     }};
     ($row:ident reduces_axes $reduces:expr, $each:expr) => {{

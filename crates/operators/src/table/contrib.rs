@@ -1,5 +1,7 @@
 //! The operators that ONNX Runtime adds to ONNX, and those that Gradus adds.
 
+use gradus_kernels::Function;
+
 use crate::allowed::{Allowed, Carries};
 use crate::numbers;
 use crate::rounding::Rounding::{Chosen, Exact, Formula, Lowered, Open, Order};
@@ -160,7 +162,7 @@ pub(super) const CONTRIB: &[Row] = rows![
         .infer(indexing::infer::gather_nd)
         .lowers(contrib::renamed::lowered::gather_nd),
     microsoft("Gelu", Formula)
-        .carries(Carries::Slope(1.14))
+        .carries(Carries::As(Function::Gelu))
         .allows(Allowed::OF_ELEMENT)
         .zeros(ZeroSigns::OfFirst)
         .works(Work::EachOutput(Each::TRANSCENDENTAL))

@@ -96,10 +96,9 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .maps(elementwise::unary::ceil)
         .converts_unary("Ceiling"),
     onnx("Celu", Formula)
-        .carries(Carries::Rising)
         .allows(Allowed::OF_ONE)
         .zeros(ZeroSigns::OfFirst)
-        .activates(Each::TRANSCENDENTAL)
+        .activates(Function::Celu, Each::TRANSCENDENTAL)
         .lower(elementwise::lowered::celu),
     onnx("Clip", Chosen)
         .carries(Carries::Ends)
@@ -121,10 +120,9 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .combines(Operation::Div)
         .converts("Divide", "", elementwise::to_openvino::div),
     onnx("Elu", Formula)
-        .carries(Carries::Rising)
         .allows(Allowed::OF_ONE)
         .zeros(ZeroSigns::OfFirst)
-        .activates(Each::TRANSCENDENTAL)
+        .activates(Function::Elu, Each::TRANSCENDENTAL)
         .converts("Elu", "rounding", elementwise::to_openvino::elu),
     onnx("Equal", Exact)
         .zeros(ZeroSigns::Unseen)
@@ -144,7 +142,7 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .maps(elementwise::unary::floor)
         .converts_unary("Floor"),
     onnx("Gelu", Formula)
-        .carries(Carries::Slope(1.14))
+        .carries(Carries::As(Function::Gelu))
         .allows(Allowed::OF_ELEMENT)
         .words(&[words::GELU])
         .composed_before(20, elementwise::lowered::gelu)
@@ -165,17 +163,15 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .combines(Operation::GreaterOrEqual)
         .converts_binary("GreaterEqual"),
     onnx("HardSigmoid", Formula)
-        .carries(Carries::Rising)
         .allows(Allowed::OF_ONE)
         .zeros(ZeroSigns::OfFirst)
-        .activates(Each::COMPARISON)
+        .activates(Function::HardSigmoid, Each::COMPARISON)
         .converts("HardSigmoid", "rounding", elementwise::to_openvino::hard_sigmoid),
     onnx("HardSwish", Formula)
-        .carries(Carries::Slope(1.5))
         .allows(Allowed::OF_ELEMENT)
         .composed_before(14, elementwise::lowered::hard_swish)
         .zeros(ZeroSigns::OfFirst)
-        .activates(Each::COMPARISON)
+        .activates(Function::HardSwish, Each::COMPARISON)
         .converts_function("HSwish"),
     onnx("IsInf", Exact)
         .carries(Carries::Ends)
@@ -192,9 +188,8 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .eval(elementwise::unary::is_na_n)
         .converts_unary("IsNaN"),
     onnx("LeakyRelu", Ieee)
-        .carries(Carries::Rising)
         .zeros(ZeroSigns::OfFirst)
-        .activates(Each::COMPARISON)
+        .activates(Function::LeakyRelu, Each::COMPARISON)
         .converts("PReLU", "of fewer than 32 bits: rounding", elementwise::to_openvino::leaky_relu),
     onnx("Less", Exact)
         .zeros(ZeroSigns::Unseen)
@@ -230,11 +225,10 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .build(elementwise::binary::fold)
         .converts("Minimum", "floats: NaN", elementwise::to_openvino::min),
     onnx("Mish", Formula)
-        .carries(Carries::Slope(1.09))
         .allows(Allowed::OF_ELEMENT)
         .composed_before(18, elementwise::lowered::mish)
         .zeros(ZeroSigns::OfFirst)
-        .activates(Each::TRANSCENDENTAL)
+        .activates(Function::Mish, Each::TRANSCENDENTAL)
         .converts_function("Mish"),
     onnx("Mod", Open)
         .checked(Checked::Remainder)
@@ -274,7 +268,7 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .maps(elementwise::unary::reciprocal)
         .converts("Divide", "", elementwise::to_openvino::reciprocal),
     onnx("Relu", Chosen)
-        .carries(Carries::Ends)
+        .carries(Carries::As(Function::Relu))
         .zeros(ZeroSigns::OfFirst)
         .elementwise()
         .idempotent()
@@ -289,14 +283,13 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .maps(elementwise::unary::round)
         .converts("Round", "", elementwise::to_openvino::round),
     onnx("Selu", Formula)
-        .carries(Carries::Rising)
         .allows(Allowed::OF_ONE)
         .zeros(ZeroSigns::OfFirst)
-        .activates(Each::TRANSCENDENTAL)
+        .activates(Function::Selu, Each::TRANSCENDENTAL)
         .converts("Selu", "rounding", elementwise::to_openvino::selu),
     onnx("Shrink", Ieee)
         .zeros(ZeroSigns::OfFirst)
-        .activates(Each::COMPARISON)
+        .activates(Function::Shrink, Each::COMPARISON)
         .lower(elementwise::lowered::shrink),
     onnx("Sigmoid", Formula)
         .allows(Allowed::OF_ONE)
@@ -318,10 +311,9 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .maps_real(Function::Softplus)
         .converts_function("SoftPlus"),
     onnx("Softsign", Formula)
-        .carries(Carries::Ends)
         .allows(Allowed::FUNCTION)
         .zeros(ZeroSigns::OfFirst)
-        .activates(Each::arithmetic(1))
+        .activates(Function::Softsign, Each::arithmetic(1))
         .converts_function("SoftSign"),
     onnx("Sqrt", Ieee).zeros(ZeroSigns::OfFirst).maps_real(Function::Sqrt).converts_unary("Sqrt"),
     onnx("StringConcat", Moved)
@@ -343,18 +335,16 @@ pub(super) const ELEMENTS: &[Row] = rows![
         .converts("Add", "floats, three or more: rounding", elementwise::to_openvino::sum)
         .role(Role::Join),
     onnx("Swish", Formula)
-        .carries(Carries::Slope(1.1))
         .allows(Allowed::OF_ELEMENT)
         .composed_before(24, elementwise::lowered::swish)
         .zeros(ZeroSigns::OfFirst)
-        .activates(Each::TRANSCENDENTAL)
+        .activates(Function::Swish, Each::TRANSCENDENTAL)
         .converts("Swish", "rounding", elementwise::to_openvino::swish),
     onnx("Tan", Formula).zeros(ZeroSigns::OfFirst).maps_real(Function::Tan).converts_function("Tan"),
     onnx("Tanh", Formula).zeros(ZeroSigns::OfFirst).maps_real(Function::Tanh).converts_function("Tanh"),
     onnx("ThresholdedRelu", Exact)
-        .carries(Carries::Rising)
         .zeros(ZeroSigns::OfFirst)
-        .activates(Each::COMPARISON)
+        .activates(Function::ThresholdedRelu, Each::COMPARISON)
         .lower(elementwise::lowered::thresholded_relu),
     onnx("Where", Moved)
         .sizes(&[1, 2])

@@ -97,7 +97,7 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = rows![
             elementwise::to_onnx::divide,
         ),
     openvino("Elu", Formula)
-        .carries(Carries::Rising)
+        .carries(Carries::As(Function::Elu))
         .allows(Allowed::OF_ONE)
         .each_output(Each::TRANSCENDENTAL)
         .infer(elementwise::infer::same)
@@ -107,7 +107,7 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = rows![
         .combines_both(Operation::Equal)
         .becomes_binary("Equal"),
     openvino("Erf", Formula)
-        .carries(Carries::Ends)
+        .carries(Carries::As(Function::Erf))
         .each_output(Each::TRANSCENDENTAL)
         .infer(elementwise::infer::same)
         .becomes_function("Erf"),
@@ -136,7 +136,7 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = rows![
             elementwise::to_onnx::floor_mod,
         ),
     openvino("Gelu", Formula)
-        .carries(Carries::Slope(1.14))
+        .carries(Carries::As(Function::Gelu))
         .allows(Allowed::OF_ELEMENT)
         .words(&[words::GELU_MODE])
         .each_output(Each::TRANSCENDENTAL)
@@ -158,13 +158,13 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = rows![
         .infer(elementwise::infer::same)
         .becomes("Add, Clip, Div", "rounding", elementwise::to_onnx::h_sigmoid),
     openvino("HSwish", Formula)
-        .carries(Carries::Slope(1.5))
+        .carries(Carries::As(Function::HardSwish))
         .allows(Allowed::OF_ELEMENT)
         .each_output(Each::COMPARISON)
         .infer(elementwise::infer::same)
         .becomes_function("HardSwish"),
     openvino("HardSigmoid", Formula)
-        .carries(Carries::Rising)
+        .carries(Carries::As(Function::HardSigmoid))
         .allows(Allowed::OF_ONE)
         .each_output(Each::COMPARISON)
         .infer(elementwise::infer::same)
@@ -240,7 +240,7 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = rows![
         .combines_both(Operation::Min)
         .becomes("Min", "floats: NaN", |l| elementwise::to_onnx::chosen(l, "Min")),
     openvino("Mish", Formula)
-        .carries(Carries::Slope(1.09))
+        .carries(Carries::As(Function::Mish))
         .allows(Allowed::OF_ELEMENT)
         .each_output(Each::TRANSCENDENTAL)
         .infer(elementwise::infer::same)
@@ -277,7 +277,7 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = rows![
         .combines_both(Operation::Pow)
         .becomes("Pow", "floats: rounding; integers: negative exponents", elementwise::to_onnx::power),
     openvino("ReLU", Chosen)
-        .carries(Carries::Ends)
+        .carries(Carries::As(Function::Relu))
         .same_as("Relu")
         .elementwise()
         .meaning("Relu")
@@ -300,7 +300,7 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = rows![
         .eval(elementwise::select::select)
         .becomes("Where", "", elementwise::to_onnx::select),
     openvino("Selu", Formula)
-        .carries(Carries::Rising)
+        .carries(Carries::As(Function::Selu))
         .allows(Allowed::OF_ONE)
         .each_output(Each::TRANSCENDENTAL)
         .infer(elementwise::infer::same)
@@ -318,13 +318,13 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = rows![
     openvino("Sin", Formula).maps_floats(Function::Sin).becomes_function("Sin"),
     openvino("Sinh", Formula).maps_floats(Function::Sinh).becomes_function("Sinh"),
     openvino("SoftPlus", Formula)
-        .carries(Carries::Ends)
+        .carries(Carries::As(Function::Softplus))
         .allows(Allowed::OF_ONE)
         .each_output(Each::TRANSCENDENTAL)
         .infer(elementwise::infer::same)
         .becomes_function("Softplus"),
     openvino("SoftSign", Formula)
-        .carries(Carries::Ends)
+        .carries(Carries::As(Function::Softsign))
         .each_output(Each::arithmetic(1))
         .infer(elementwise::infer::same)
         .becomes_function("Softsign"),
@@ -350,7 +350,7 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = rows![
         .combines_both(Operation::Sub)
         .becomes_binary("Sub"),
     openvino("Swish", Formula)
-        .carries(Carries::Slope(1.1))
+        .carries(Carries::As(Function::Swish))
         .allows(Allowed::OF_ELEMENT)
         .each_output(Each::TRANSCENDENTAL)
         .infer(elementwise::infer::same)

@@ -1,6 +1,6 @@
 //! Laws of operators that choose among values, and of normal forms of attributes.
 
-use gradus_core::convert::i64_of;
+use gradus_core::convert::{counted, from_start, i64_of};
 use gradus_core::{DType, Number};
 use gradus_engine::dim::Dim;
 
@@ -55,8 +55,7 @@ fn element(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
         return Some(vec![terms.only(call, all, info)?]);
     }
     let [at] = terms.table.numbers(call.argument(1)?)?[..] else { return None };
-    let at = if at < 0 { at.checked_add(i64_of(all.len()))? } else { at };
-    Some(vec![(*all.get(usize::try_from(at).ok()?)?)?])
+    Some(vec![(*all.get(counted(at, all.len())?)?)?])
 }
 
 /// An element of what is split at known places, counted from the first one.
@@ -115,7 +114,7 @@ fn axis(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     }
     let rank = terms.table.dims(call.argument(0)?)?.len();
     let own = call.int("axis").or(call.row.axis)?;
-    let own = if own < 0 { own.checked_add(i64_of(rank))? } else { own };
+    let own = from_start(own, i64_of(rank));
     attributes::set(call.attributes_mut(), "axis", ContentKey::Int(own));
     None
 }

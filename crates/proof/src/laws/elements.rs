@@ -6,7 +6,7 @@ use gradus_engine::dim::Dim;
 
 use super::Call;
 use crate::attributes::{self, ContentKey};
-use crate::table::{Arguments, Info, Term, TermId};
+use crate::table::{Arguments, Info, Term, TermId, View};
 use crate::terms::{Terms, is_whole};
 use crate::views::{align, broadcast_through, inverse};
 
@@ -165,7 +165,7 @@ fn pulled(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     };
     // Arguments that are broadcast, where another argument has the shape of the result.
     for index in 0..arguments.len() {
-        if let Term::Expand(inner) = *terms.table.term(arguments[index])
+        if let Term::View(inner, View::Expand) = *terms.table.term(arguments[index])
             && terms.table.dims(inner).is_some()
             && other(&arguments, index, &|id| is_full(terms, id))
         {
@@ -190,7 +190,7 @@ fn pulled(terms: &mut Terms<'_>, call: &mut Call) -> Option<Vec<TermId>> {
     let root = terms.root(first);
     let permutation = match terms.table.term(first) {
         _ if root != first => None,
-        Term::Permute(base, order) => Some((*base, order.clone())),
+        Term::View(base, View::Permute(order)) => Some((*base, order.clone())),
         _ => return None,
     };
     let dims = terms.table.dims(permutation.as_ref().map_or(root, |(base, _)| *base))?.clone();

@@ -9,7 +9,7 @@ use gradus_engine::operators::Rounding;
 
 use super::Call;
 use crate::attributes::ContentKey;
-use crate::table::{Term, TermId};
+use crate::table::{Term, TermId, View};
 use crate::terms::Terms;
 
 laws! {
@@ -33,7 +33,7 @@ impl Terms<'_> {
         }
         match self.table.term(id) {
             Term::Constant(_) => self.table.stored(id),
-            Term::Reshape(inner) => self.table.stored(*inner)?.reshaped(shape).ok(),
+            Term::View(inner, View::Reshape) => self.table.stored(*inner)?.reshaped(shape).ok(),
             _ => {
                 let integers = match *self.table.term(id) {
                     Term::Progression(first, step) => {

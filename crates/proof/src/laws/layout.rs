@@ -8,7 +8,7 @@ use gradus_engine::dim::Dim;
 use super::Call;
 use super::reals::SUMS;
 use crate::attributes::{self, ContentKey};
-use crate::table::{Info, Term, TermId};
+use crate::table::{Info, Term, TermId, View};
 use crate::terms::Terms;
 use crate::views::axis_of;
 
@@ -283,7 +283,9 @@ fn following(terms: &mut Terms<'_>, first: TermId, second: TermId, axis: usize) 
 
 fn bounds(terms: &Terms<'_>, id: TermId, axis: usize) -> Option<(TermId, Dim, Dim)> {
     match *terms.table.term(id) {
-        Term::Slice(inner, own, start, 1) if own == axis => Some((inner, start, terms.table.dims(id)?[axis])),
+        Term::View(inner, View::Slice(own, start, 1)) if own == axis => {
+            Some((inner, start, terms.table.dims(id)?[axis]))
+        }
         _ => None,
     }
 }

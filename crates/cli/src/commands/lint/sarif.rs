@@ -6,6 +6,7 @@
 
 use gradus::error::Position;
 use gradus::lint::{Finding, RULES};
+use gradus::text::address;
 use serde::Serialize;
 
 use super::Linted;
@@ -47,7 +48,7 @@ pub(super) fn log(all: &[Linted]) -> impl Serialize {
         rules: rules.collect::<Vec<_>>(),
     });
     let results = all.iter().flat_map(|linted| {
-        let uri = uri(&linted.model.path.display().to_string());
+        let uri = address(&linted.model.path.display().to_string().replace('\\', "/"));
         linted.lint.findings.iter().map(move |finding| result(finding, &uri))
     });
     Log {
@@ -79,18 +80,4 @@ fn result(finding: &Finding, uri: &str) -> impl Serialize + use<> {
         message: message(&format!("{place}: {text}")),
         locations: [location],
     })
-}
-
-/// A path as a reference: bytes that references do not have are written by their codes.
-fn uri(path: &str) -> String {
-    let mut uri = String::new();
-    for byte in path.replace('\\', "/").bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
-                uri.push(char::from(byte));
-            }
-            _ => uri.extend([format!("%{byte:02X}")]),
-        }
-    }
-    uri
 }

@@ -1,7 +1,7 @@
 //! Operations of Fourier transforms, by the usual count of a fast transform of `n` complex numbers:
 //! `5 n log2 n`, the logarithm rounded up. A transform to or from real numbers takes half.
 
-use gradus_core::convert::{i64_of, usize_of_i64};
+use gradus_core::convert::counted;
 use gradus_core::graph::Standard;
 
 use super::Shapes;
@@ -41,7 +41,7 @@ impl Shapes<'_> {
             // The axes are batch, signal and parts; every version transforms the signal.
             self.attributes().int("axis").ok()?.or((rank == 3).then_some(1))?
         };
-        let axis = usize_of_i64(if axis < 0 { axis.checked_add(i64_of(rank))? } else { axis })?;
+        let axis = counted(axis, rank)?;
         let is_real = input.last() == Some(&Dim::ONE) || output.last() == Some(&Dim::ONE);
         let mut dims = input.split_last()?.1.to_vec();
         let inverse = self.attributes().flag("inverse", false).ok()?;
@@ -72,9 +72,7 @@ impl Shapes<'_> {
             "IRDFT" => (output.to_vec(), true),
             _ => (output.split_last()?.1.to_vec(), false),
         };
-        let rank = i64_of(dims.len());
-        let axes = self.constant(1)?.into_iter();
-        let axes = axes.map(|axis| usize_of_i64(if axis < 0 { axis.checked_add(rank)? } else { axis }));
+        let axes = self.constant(1)?.into_iter().map(|axis| counted(axis, dims.len()));
         Some((axes.collect::<Option<_>>()?, dims, is_real))
     }
 

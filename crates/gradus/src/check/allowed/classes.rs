@@ -1,6 +1,6 @@
 //! The errors of the roundings of one operator, by its class.
 
-use gradus_core::convert::{i64_of, nearest_f64, u64_of, usize_of_i64};
+use gradus_core::convert::{counted, nearest_f64, u64_of};
 use gradus_core::graph::{Builder, Node, Origin};
 use gradus_core::{Number, Result, Tensor, Value};
 
@@ -213,8 +213,7 @@ impl Judged<'_> {
         let attributes = Attributes::new(&self.node.attributes, Form::of_node(self.standard, self.node));
         let dims = value.tensor()?.shape().dims();
         let axis = attributes.int_or("axis", row.axis.unwrap_or(-1))?;
-        let axis = if axis < 0 { axis + i64_of(dims.len()) } else { axis };
-        let from = usize_of_i64(axis).unwrap_or(0).min(dims.len().saturating_sub(1));
+        let from = counted(axis, dims.len()).unwrap_or(0).min(dims.len().saturating_sub(1));
         let to = if attributes.form().is(Older::Flattened) { dims.len() } else { from + 1 };
         Ok((from, dims.get(from..to).unwrap_or_default()))
     }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::rust::capitalized;
-use super::{FieldKind, FormulaWriter, SourceCheck, StructField};
+use super::{FormulaWriter, SourceCheck, StructField};
 use crate::contract::names::identifier;
 use crate::contract::{Contract, ContractElement, Language};
 
@@ -111,8 +111,10 @@ const TOO_LARGE: &str = "\"each number fits 64 bits and no divisor is zero (the 
 /// The fields of the result, declared; and in `body` the statements that set them.
 fn declared(fields: &[StructField], exact: &str, body: &mut String) -> String {
     let mut declared = String::new();
-    for StructField { name, about, kind } in fields {
-        let mut set = |place: &str, formula: Option<&String>| {
+    for StructField { name, about, values, is_shape, is_partial } in fields {
+        for (axis, formula) in values.iter().enumerate() {
+            let place =
+                if *is_shape { format!("result_->{name}[{axis}]") } else { format!("result_->{name}") };
             let _ = match formula {
                 Some(formula) => {
                     writeln!(
@@ -122,31 +124,9 @@ fn declared(fields: &[StructField], exact: &str, body: &mut String) -> String {
                 }
                 None => writeln!(body, "    {place} = -1;"),
             };
-        };
-        let of = format!("result_->{name}");
-        let size = match kind {
-            FieldKind::Number(formula) => {
-                set(&of, Some(formula));
-                None
-            }
-            FieldKind::Maybe(formula) => {
-                set(&of, formula.as_ref());
-                None
-            }
-            FieldKind::Shape(sizes) => {
-                sizes.iter().enumerate().for_each(|(axis, size)| set(&format!("{of}[{axis}]"), Some(size)));
-                Some(sizes.len())
-            }
-            FieldKind::Most(sizes) => {
-                sizes
-                    .iter()
-                    .enumerate()
-                    .for_each(|(axis, size)| set(&format!("{of}[{axis}]"), size.as_ref()));
-                Some(sizes.len())
-            }
-        };
-        let unknown =
-            if matches!(kind, FieldKind::Maybe(_) | FieldKind::Most(_)) { " Unknown: -1." } else { "" };
+        }
+        let size = is_shape.then_some(values.len());
+        let unknown = if *is_partial { " Unknown: -1." } else { "" };
         let about = capitalized(about);
         let _ = match size {
             // C has no arrays without elements.

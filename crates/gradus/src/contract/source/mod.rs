@@ -63,23 +63,17 @@ impl SourceCheck {
     }
 }
 
-/// A field of the result.
+/// A field of the result: a number, or the sizes of a tensor.
 struct StructField {
     name: String,
     /// A comment.
     about: String,
-    kind: FieldKind,
-}
-
-enum FieldKind {
-    /// A number.
-    Number(String),
-    /// A number, or nothing.
-    Maybe(Option<String>),
-    /// The sizes of a tensor.
-    Shape(Vec<String>),
-    /// The largest sizes of a tensor, as far as they are known.
-    Most(Vec<Option<String>>),
+    /// Formulas; nothing where none is known.
+    values: Vec<Option<String>>,
+    /// True if they are sizes.
+    is_shape: bool,
+    /// True if any of them may be unknown.
+    is_partial: bool,
 }
 
 /// Formulas in a language.
@@ -272,21 +266,21 @@ impl<'a> FormulaWriter<'a> {
         for output in &contract.outputs {
             let about = describe(contract, output);
             let field = &output.field;
-            let mut push = |ending: &str, about: &str, kind| {
-                fields.push(StructField { name: format!("{field}{ending}"), about: about.to_owned(), kind });
+            let mut push = |ending: &str, about: &str, values, [is_shape, is_partial]: [bool; 2]| {
+                let (name, about) = (format!("{field}{ending}"), about.to_owned());
+                fields.push(StructField { name, about, values, is_shape, is_partial });
             };
             if let Some(shape) = &output.shape {
                 let sizes: Option<Vec<_>> = shape.iter().map(|size| exact(*size)).collect();
                 if let Some(sizes) = sizes {
                     let sizes = sizes.into_iter().enumerate();
-                    let sizes = sizes
-                        .map(|(axis, dim)| self.of_cases(output, dim, |case| Some(case.shape[axis])))
-                        .collect();
-                    push("", &about, FieldKind::Shape(sizes));
+                    let sizes =
+                        sizes.map(|(axis, dim)| self.of_cases(output, dim, |case| Some(case.shape[axis])));
+                    push("", &about, sizes.map(Some).collect(), [true, false]);
                 } else {
                     let least = shape.iter().map(|size| match *size {
-                        OutputSize::Exact(dim) => self.formula(dim),
-                        OutputSize::Between(least, _) => self.number(least),
+                        OutputSize::Exact(dim) => Some(self.formula(dim)),
+                        OutputSize::Between(least, _) => Some(self.number(least)),
                     });
                     let least = least.collect();
                     let most = shape.iter().map(|size| match *size {
@@ -294,33 +288,31 @@ impl<'a> FormulaWriter<'a> {
                         OutputSize::Between(_, most) => most.map(|most| self.formula(most)),
                     });
                     let most = most.collect();
-                    push("_min", &format!("Smallest sizes of {about}"), FieldKind::Shape(least));
-                    push("_max", "Largest sizes, as far as they are known.", FieldKind::Most(most));
+                    push("_min", &format!("Smallest sizes of {about}"), least, [true, false]);
+                    push("_max", "Largest sizes, as far as they are known.", most, [true, true]);
                 }
             }
             match output.bytes {
                 Some(OutputSize::Exact(dim)) => {
                     let bytes = self.of_cases(output, dim, |case| case.bytes);
-                    push("_bytes", "Bytes of the output.", FieldKind::Number(bytes));
+                    push("_bytes", "Bytes of the output.", vec![Some(bytes)], [false; 2]);
                 }
                 Some(OutputSize::Between(_, most)) => {
                     let most = most.map(|most| self.formula(most));
-                    push("_bytes_max", "Most bytes of the output, if known.", FieldKind::Maybe(most));
+                    push("_bytes_max", "Most bytes of the output, if known.", vec![most], [false, true]);
                 }
                 None => {}
             }
         }
+        let mut push = |name: &str, about: &str, value, is_partial| {
+            let (name, about, values) = (name.to_owned(), about.to_owned(), vec![value]);
+            fields.push(StructField { name, about, values, is_shape: false, is_partial });
+        };
         if let Some(bytes) = contract.input_bytes {
-            let kind = FieldKind::Number(self.formula(bytes));
-            fields.push(StructField {
-                name: "input_bytes".into(),
-                about: "Bytes of the inputs.".into(),
-                kind,
-            });
+            push("input_bytes", "Bytes of the inputs.", Some(self.formula(bytes)), false);
         }
         let peak = contract.peak_bytes.map(|peak| self.formula_with(peak, true));
-        let about = "Most bytes of values of nodes at one time, if known.".to_owned();
-        fields.push(StructField { name: "peak_bytes".into(), about, kind: FieldKind::Maybe(peak) });
+        push("peak_bytes", "Most bytes of values of nodes at one time, if known.", peak, true);
         fields
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{FieldKind, FormulaWriter, SourceCheck, StructField};
+use super::{FormulaWriter, SourceCheck, StructField};
 use crate::contract::{Contract, ContractElement, Language};
 
 /// The parameters of functions of two numbers.
@@ -112,31 +112,22 @@ pub(super) fn source(contract: &Contract, title: &str) -> String {
     let positive = positive.iter().map(|symbol| format!("{symbol} >= 1")).collect::<Vec<_>>();
     let mut declared = String::new();
     body.push_str("    return Shapes(\n");
-    for StructField { name, about, kind } in &fields {
-        let exact = |formula: &String| format!("_exact({formula})");
-        let most = |formula: &Option<String>| formula.as_ref().map_or_else(|| "None".to_owned(), exact);
-        let tuple = |items: Vec<String>| match &items[..] {
-            [] => "()".to_owned(),
-            [only] => format!("({only},)"),
-            _ => format!("({})", items.join(", ")),
+    for StructField { name, about, values, is_shape, is_partial } in &fields {
+        let value = |formula: &Option<String>| {
+            formula.as_ref().map_or_else(|| "None".to_owned(), |formula| format!("_exact({formula})"))
         };
-        let of_tuple = |item: &str, len: usize| match len {
-            0 => "tuple[()]".to_owned(),
-            _ => format!("tuple[{}]", vec![item; len].join(", ")),
-        };
-        let (of, value) = match kind {
-            FieldKind::Number(formula) => ("int".to_owned(), exact(formula)),
-            FieldKind::Maybe(formula) if name == "peak_bytes" && !positive.is_empty() => (
-                "int | None".to_owned(),
-                format!("{} if {} else None", most(formula), positive.join(" and ")),
-            ),
-            FieldKind::Maybe(formula) => ("int | None".to_owned(), most(formula)),
-            FieldKind::Shape(sizes) => {
-                (of_tuple("int", sizes.len()), tuple(sizes.iter().map(exact).collect()))
+        let all = values.iter().map(value).collect::<Vec<_>>().join(", ");
+        let of = if *is_partial { "int | None" } else { "int" };
+        let (of, value) = match values.len() {
+            0 => ("tuple[()]".to_owned(), "()".to_owned()),
+            len if *is_shape => {
+                let comma = if len == 1 { "," } else { "" };
+                (format!("tuple[{}]", vec![of; len].join(", ")), format!("({all}{comma})"))
             }
-            FieldKind::Most(sizes) => {
-                (of_tuple("int | None", sizes.len()), tuple(sizes.iter().map(most).collect()))
+            _ if name == "peak_bytes" && !positive.is_empty() => {
+                (of.to_owned(), format!("{all} if {} else None", positive.join(" and ")))
             }
+            _ => (of.to_owned(), all),
         };
         let _ = writeln!(declared, "    # {}\n    {name}: {of}", super::rust::capitalized(about));
         let _ = writeln!(body, "        {name}={value},");

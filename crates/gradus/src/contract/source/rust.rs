@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{FieldKind, FormulaWriter, SourceCheck, StructField};
+use super::{FormulaWriter, SourceCheck, StructField};
 use crate::contract::{Contract, ContractElement, Language};
 
 /// The parameters of functions of two numbers.
@@ -95,25 +95,20 @@ pub(super) fn source(contract: &Contract, title: &str) -> String {
     let positive = positive.iter().map(|symbol| format!("{symbol} >= Some(1)")).collect::<Vec<_>>();
     let mut declared = String::new();
     let _ = writeln!(body, "    Ok(Shapes {{");
-    for StructField { name, about, kind } in &fields {
-        let exact = |formula: &String| format!("exact({formula})?");
-        let most = |formula: &Option<String>| {
-            formula.as_ref().map_or_else(|| "None".to_owned(), |formula| format!("Some(exact({formula})?)"))
+    for StructField { name, about, values, is_shape, is_partial } in &fields {
+        let value = |formula: &Option<String>| match formula {
+            Some(formula) if *is_partial => format!("Some(exact({formula})?)"),
+            Some(formula) => format!("exact({formula})?"),
+            None => "None".to_owned(),
         };
-        let list = |items: Vec<String>| format!("[{}]", items.join(", "));
-        let (of, value) = match kind {
-            FieldKind::Number(formula) => ("i64".to_owned(), exact(formula)),
-            FieldKind::Maybe(formula) if name == "peak_bytes" && !positive.is_empty() => {
-                let value = format!("if {} {{ {} }} else {{ None }}", positive.join(" && "), most(formula));
-                ("Option<i64>".to_owned(), value)
+        let all = values.iter().map(value).collect::<Vec<_>>().join(", ");
+        let of = if *is_partial { "Option<i64>" } else { "i64" };
+        let (of, value) = match values.len() {
+            len if *is_shape => (format!("[{of}; {len}]"), format!("[{all}]")),
+            _ if name == "peak_bytes" && !positive.is_empty() => {
+                (of.to_owned(), format!("if {} {{ {all} }} else {{ None }}", positive.join(" && ")))
             }
-            FieldKind::Maybe(formula) => ("Option<i64>".to_owned(), most(formula)),
-            FieldKind::Shape(sizes) => {
-                (format!("[i64; {}]", sizes.len()), list(sizes.iter().map(exact).collect()))
-            }
-            FieldKind::Most(sizes) => {
-                (format!("[Option<i64>; {}]", sizes.len()), list(sizes.iter().map(most).collect()))
-            }
+            _ => (of.to_owned(), all),
         };
         let _ = writeln!(declared, "    /// {}\n    pub {name}: {of},", capitalized(about));
         let _ = writeln!(body, "        {name}: {value},");

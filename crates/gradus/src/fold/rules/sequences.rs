@@ -1,7 +1,7 @@
 //! Rules for sequences and optional values whose elements are known.
 
 use gradus_core::Tensor;
-use gradus_core::convert::i64_of;
+use gradus_core::convert::{from_start, i64_of};
 use gradus_core::graph::Content;
 
 use super::node_view::NodeView;
@@ -25,7 +25,7 @@ fn list(view: &NodeView<'_, '_>, input: usize) -> Option<(Vec<i64>, bool)> {
 fn position(view: &NodeView<'_, '_>, length: Option<usize>) -> Option<i64> {
     let (given, _) = list(view, 1)?;
     let [at] = given[..] else { return None };
-    let at = if at < 0 { at.checked_add(i64_of(length?))? } else { at };
+    let at = if at < 0 { from_start(at, i64_of(length?)) } else { at };
     (at >= 0 && length.is_none_or(|length| at < i64_of(length))).then_some(at)
 }
 

@@ -1,6 +1,7 @@
 //! Rules for nodes that give the same elements another shape, and for slices of slices.
 
 use gradus_core::Tensor;
+use gradus_core::convert::from_start;
 use gradus_core::graph::{Content, Standard};
 
 use super::super::dialect::Role;
@@ -132,7 +133,7 @@ fn axis(view: &NodeView<'_, '_>, of: &Dims) -> Option<i64> {
     let rank = i64::try_from(of.len()).ok()?;
     let default = if view.operator() == "Split" { Some(0) } else { None };
     let axis = view.attributes().int("axis").ok()?.or(default)?;
-    Some(if axis < 0 { axis + rank } else { axis })
+    Some(from_start(axis, rank))
 }
 
 fn joins(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {

@@ -34,15 +34,7 @@ fn candidates(l: &Lowering<'_>) -> Result<[LoweredValue; 2]> {
 
 /// The choice that attributes say.
 fn choice(l: &Lowering<'_>, overlap: f64) -> Result<Choice> {
-    Ok(Choice {
-        background: l.attributes.int_or("background_label", 0)?,
-        least: l.float("score_threshold")?.unwrap_or(0.0),
-        inclusive: false,
-        overlap,
-        top: l.attributes.int_or("nms_top_k", -1)?,
-        keep: l.attributes.int_or("keep_top_k", -1)?,
-        more: if l.attributes.flag("normalized", true)? { 0.0 } else { 1.0 },
-    })
+    Choice::of(l, l.attributes.int_or("background_label", 0)?, overlap, false)
 }
 
 /// `multiclass_nms3`: suppression by class, then the best boxes of each image.
