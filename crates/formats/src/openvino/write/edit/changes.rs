@@ -24,28 +24,25 @@ impl<'a, 'g> Editing<'_, 'a, 'g> {
         let mut pending = Vec::new();
         let mut staying = HashSet::new();
         for item in std::mem::take(&mut self.items) {
-            match &item.content {
-                EditedContent::Layer { layer, stays, of } => {
-                    let mut patches = self.changed(&item, layer, *stays)?;
-                    if let Some((before, after)) = of {
-                        patches.extend(inner(out, layer.xml, before, after)?);
-                    }
-                    if *stays {
-                        staying.insert(layer.id);
-                        let start = whole(layer.xml).start;
-                        patches.push(Patch { range: start..start, new: std::mem::take(&mut pending) });
-                        self.patches.extend(patches);
-                    } else {
-                        patches.extend(self.renamed(&item, layer)?);
-                        pending.push(XmlPiece::Fresh(indent.to_owned()));
-                        pending.extend(patched(layer.xml.range(), patches));
-                    }
-                }
-                _ => {
-                    out.xml = Text::new(indent);
-                    self.text(out, &item)?;
-                    pending.push(XmlPiece::Fresh(std::mem::take(&mut out.xml.text)));
-                }
+            let EditedContent::Layer { layer, stays, of } = &item.content else {
+                out.xml = Text::new(indent);
+                self.text(out, &item)?;
+                pending.push(XmlPiece::Fresh(std::mem::take(&mut out.xml.text)));
+                continue;
+            };
+            let mut patches = self.changed(&item, layer, *stays)?;
+            if let Some((before, after)) = of {
+                patches.extend(inner(out, layer.xml, before, after)?);
+            }
+            if *stays {
+                staying.insert(layer.id);
+                let start = whole(layer.xml).start;
+                patches.push(Patch { range: start..start, new: std::mem::take(&mut pending) });
+                self.patches.extend(patches);
+            } else {
+                patches.extend(self.renamed(&item, layer)?);
+                pending.push(XmlPiece::Fresh(indent.to_owned()));
+                pending.extend(patched(layer.xml.range(), patches));
             }
         }
         if let Some(last) = self.net.layers.last() {

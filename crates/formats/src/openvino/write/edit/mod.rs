@@ -134,23 +134,24 @@ pub(super) fn edit_graph(
     }
     let results = net.layers.iter().filter(|layer| layer.sort == LayerSort::Result);
     let mut results: Vec<_> = results.map(Some).collect();
-    for (&id, place) in after.outputs().iter().zip(found(before.outputs(), after.outputs())) {
-        match place.and_then(|place| results.get_mut(place)).and_then(Option::take) {
-            Some(layer) => {
-                let stored = StoredLayer { layer: layer.clone(), graph: before, node: None, stays: true };
-                editing.layer(&stored, &[Some(id)], &vec![None; layer.outputs.len()], None)?;
-            }
-            None => {
-                editing.shown.insert(after.value(id).name.clone());
-                editing.new_layer(EditedContent::Result, &[Some(id)], &[]);
-            }
+    let found = found(before.outputs(), after.outputs());
+    // Results have the order of the outputs: those of the file stay where new ones come last.
+    let in_order = found.is_sorted_by_key(|place| place.unwrap_or(usize::MAX));
+    for (&id, place) in after.outputs().iter().zip(found.into_iter().map(|place| place.filter(|_| in_order)))
+    {
+        if let Some(layer) = place.and_then(|place| results.get_mut(place)).and_then(Option::take) {
+            let stored = StoredLayer { layer: layer.clone(), graph: before, node: None, stays: true };
+            editing.layer(&stored, &[Some(id)], &vec![None; layer.outputs.len()], None)?;
+        } else {
+            editing.shown.insert(after.value(id).name.clone());
+            editing.new_layer(EditedContent::Result, &[Some(id)], &[]);
         }
     }
     editing.write(out)
 }
 
-/// By input or output of a graph, the place in the file of the one that it is, if the order of those
-/// that stay is that of the file: one of its name, or of which it is the new name.
+/// By input or output of a graph, the place in the file of the one that it is: one of its name, or of
+/// which it is the new name.
 fn places(old: &[Arc<str>], new: &[&Arc<str>], renames: &Renames) -> Vec<Option<usize>> {
     let (mut own, mut renamed) = (HashMap::<_, Vec<_>>::new(), HashMap::<_, Vec<_>>::new());
     for (place, name) in old.iter().enumerate().rev() {
@@ -168,10 +169,7 @@ fn places(old: &[Arc<str>], new: &[&Arc<str>], renames: &Renames) -> Vec<Option<
         }
         None
     };
-    let found: Vec<_> = new.iter().map(|name| take(name)).collect();
-    let kept = found.iter().take_while(|place| place.is_some()).count();
-    let in_order = found[..kept].is_sorted() && found[kept..].iter().all(Option::is_none);
-    if in_order { found } else { vec![None; new.len()] }
+    new.iter().map(|name| take(name)).collect()
 }
 
 /// Finds the nodes and the constants that are read, of a graph and those within.
