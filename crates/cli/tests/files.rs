@@ -119,6 +119,23 @@ fn the_sources_own_files_are_not_replaced() {
         }
         fails(&folder, &["prove", first, second, "--certificate", second], "is the model that was read");
     }
+    // The inputs of a witness are named as those of the models.
+    save_external(&folder.path().join("second.onnx"), "x.npy");
+    fs::write(folder.path().join("x.npy"), vec![0x40; before.len()]).unwrap();
+    for [first, second] in [["m.onnx", "second.onnx"], ["second.onnx", "m.onnx"]] {
+        fails(
+            &folder,
+            &["prove", first, second, "--witness", "."],
+            "has constants of the model that was read",
+        );
+    }
+    assert!(fs::read(folder.path().join("x.npy")).unwrap().iter().all(|byte| *byte == 0x40));
+    for (first, second) in [("m.onnx", "second.onnx"), ("second.onnx", "m.onnx")] {
+        for out in ["w.bin", "x.npy"] {
+            let words = ["join", first, second, "--link", "y=x", "-o", out];
+            fails(&folder, &words, "has constants of the model that was read");
+        }
+    }
     for (out, why) in [("link.h", "has constants of the model"), ("m.onnx", "is the model that was read")] {
         fails(&folder, &["lint", "m.onnx", "--write-baseline", out], why);
     }

@@ -21,7 +21,13 @@ impl Model {
     /// This model, converted from `other`: saving it leaves the files of constants of `other`
     /// alone.
     pub(crate) fn converted_from(self, other: &Model) -> Model {
-        Model { spared: other.constant_files().unwrap_or_default(), ..self }
+        self.made_of(&[other])
+    }
+
+    /// This model, made of others: saving it leaves their files of constants alone.
+    pub(crate) fn made_of(self, others: &[&Model]) -> Model {
+        let files = others.iter().flat_map(|other| other.constant_files().unwrap_or_default());
+        Model { spared: files.collect(), ..self }
     }
 
     /// Returns true if copies of its files of constants keep their names.
