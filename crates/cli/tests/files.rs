@@ -136,6 +136,11 @@ fn the_sources_own_files_are_not_replaced() {
             fails(&folder, &words, "has constants of the model that was read");
         }
     }
+    // The constants of both models follow to another folder.
+    fs::create_dir(folder.path().join("joined")).unwrap();
+    let words = ["join", "m.onnx", "second.onnx", "--link", "y=x", "-o", "joined/m.onnx"];
+    succeeds(&folder, &words);
+    succeeds(&folder, &["run", "joined/m.onnx", "-i", "x=[1]"]);
     for (out, why) in [("link.h", "has constants of the model"), ("m.onnx", "is the model that was read")] {
         fails(&folder, &["lint", "m.onnx", "--write-baseline", out], why);
     }

@@ -1,7 +1,7 @@
 //! Files of models whose graphs, constants or names are others.
 
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -33,6 +33,11 @@ impl Model {
     /// Returns true if copies of its files of constants keep their names.
     pub(crate) fn keeps_names(&self) -> bool {
         self.keep_names
+    }
+
+    /// Files that saving must not replace.
+    pub(crate) fn spared(&self) -> &[PathBuf] {
+        &self.spared
     }
 
     /// Returns true if saving must not replace a file.
