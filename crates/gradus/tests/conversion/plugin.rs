@@ -113,7 +113,7 @@ fn no_transpose_reads_a_sequence_of_one_direction_between_steps() {
         let directions = if direction == "bidirectional" { 2 } else { 1 };
         let text = format!(
             "x: float32[s, b, 2]; w = float32[{directions}, 2, 2](1, 2, 3);
-             y = RNN(x, w, w, hidden_size=2, direction=\"{direction}\", layout={layout});
+             y = RNN(x, w, w, hidden_size=2, direction='{direction}', layout={layout});
              return y: float32[s, {directions}, b, 2]"
         );
         let text = if layout == 1 { text.replace("[s, 1, b, 2]", "[s, b, 1, 2]") } else { text };
