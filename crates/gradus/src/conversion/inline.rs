@@ -114,8 +114,10 @@ impl<'m> Expansion<'m> {
             let Some(id) = builder.find(key) else { continue };
             let mut declared = info.declared.clone();
             // Symbols of a function are not those of the model.
-            if scope.call.is_some() {
-                declared.iter_mut().for_each(|of| of.replace_symbols(&|_| DeclaredDim::Unknown));
+            if scope.call.is_some()
+                && let Some(of) = &mut declared
+            {
+                of.replace_symbols(&|_| DeclaredDim::Unknown);
             }
             builder.info(id).declared = declared;
         }

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use gradus::conversion::ConvertOptions;
-use gradus::graph::{Content, Function, OperatorId, Standard};
+use gradus::graph::{self, Content, Function, OperatorId, Standard};
 use gradus::{Kind, Limits, Model, Shape, Tensor};
 
 use crate::common::sketch::{Sketch, function};
@@ -186,7 +186,7 @@ fn values_of_graphs_within_bodies_keep_their_declared_sizes() {
     let mut options = ConvertOptions::default();
     options.opset = Some(16);
     let converted = source.convert(Standard::Onnx, &options).unwrap().model;
-    let inner: Vec<_> = converted.graph().nodes().iter().flat_map(|node| node.graphs()).collect();
+    let inner: Vec<_> = converted.graph().nodes().iter().flat_map(graph::Node::graphs).collect();
     let [inner] = inner[..] else { panic!("{} graphs", inner.len()) };
     let declared = |id: &_| inner.value(*id).declared.as_ref().map(ToString::to_string);
     let declared: Vec<_> = inner.inputs().iter().map(declared).collect();
