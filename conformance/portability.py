@@ -572,6 +572,8 @@ for transform in ["LOGISTIC", "SOFTMAX"]:
     case("transform-of-one-target", "SVMRegressor", [line], {**vectors, "post_transform": transform})
 fitted = {"coefficients": [0.5, -1.0, 0.25], "intercepts": [0.5], "classlabels_ints": [7, 9]}
 case("linear-scores-of-two-classes", "LinearClassifier", [line], fitted, outputs=2)
+for transform in ["SOFTMAX", "SOFTMAX_ZERO"]:
+    case("linear-softmax-of-two-classes", "LinearClassifier", [line], {**fitted, "post_transform": transform}, outputs=2)
 tree = {
     "nodes_treeids": [0] * 3, "nodes_nodeids": [0, 1, 2], "nodes_featureids": [0] * 3, "nodes_values": [0.5] * 3,
     "nodes_modes": ["BRANCH_LEQ", "LEAF", "LEAF"], "nodes_truenodeids": [1, 0, 0], "nodes_falsenodeids": [2, 0, 0],

@@ -132,8 +132,12 @@ fn the_sources_own_files_are_not_replaced() {
     assert!(fs::read(folder.path().join("x.npy")).unwrap().iter().all(|byte| *byte == 0x40));
     for (first, second) in [("m.onnx", "second.onnx"), ("second.onnx", "m.onnx")] {
         for out in ["w.bin", "x.npy"] {
-            let words = ["join", first, second, "--link", "y=x", "-o", out];
-            fails(&folder, &words, "has constants of the model that was read");
+            for words in [
+                &["join", first, second, "--link", "y=x", "-o", out][..],
+                &["generalize", first, second, "-o", out],
+            ] {
+                fails(&folder, words, "has constants of the model that was read");
+            }
         }
     }
     // The constants of both models follow to another folder.

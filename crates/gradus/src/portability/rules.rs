@@ -331,6 +331,13 @@ rules! {
         "one row of coefficients is for two classes"
         ["returns 1 - x for the first class", "fails", "returns -x for the first class"]
         |node| (classes(node)? == 2 && scores(node)? == 1 && is_plain(node)).then_some(When::Always);
+    "linear-softmax-of-two-classes" [LinearClassifier]
+        "one row of coefficients is for two classes, and post_transform is SOFTMAX or SOFTMAX_ZERO"
+        ["returns 1 - x and x", "fails", "returns the softmax of -x and x"]
+        |node| {
+            let is_softmax = ["SOFTMAX", "SOFTMAX_ZERO"].iter().any(|name| is_text(node, "post_transform", name));
+            (classes(node)? == 2 && scores(node)? == 1 && is_softmax).then_some(When::Always)
+        };
     "local-response-of-even-size" [LRN]
         "the number of channels that are summed is even" ["fails", "runs", "runs"]
         |node| (node.attributes.int_or("size", 1).ok()? % 2 == 0).then_some(When::Always);
