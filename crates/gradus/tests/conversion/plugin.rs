@@ -123,6 +123,17 @@ fn no_transpose_reads_a_sequence_of_one_direction_between_steps() {
     }
 }
 
+/// A Broadcast to no sizes ends the program of the plug-in, and a Tile without axes returns other
+/// numbers.
+#[test]
+fn scalars_are_neither_broadcast_nor_repeated() {
+    for operator in ["Expand", "Tile"] {
+        let sketch = Sketch::of("x: float32[]").constant("sizes", Tensor::vector::<i64>(&[]));
+        let sketch = sketch.text(&format!("y = {operator}(x, sizes); z = Neg(y); return z: float32[]"));
+        assert_eq!(operators(&in_openvino(sketch)), ["Negative"], "{operator}");
+    }
+}
+
 /// The plug-in fuses attention and the function of elements after it, and takes the axes of heads
 /// and positions for each other where they are of one size.
 #[test]
