@@ -130,7 +130,9 @@ fn scalars_are_neither_broadcast_nor_repeated() {
     for operator in ["Expand", "Tile"] {
         let sketch = Sketch::of("x: float32[]").constant("sizes", Tensor::vector::<i64>(&[]));
         let sketch = sketch.text(&format!("y = {operator}(x, sizes); z = Neg(y); return z: float32[]"));
-        assert_eq!(operators(&in_openvino(sketch)), ["Negative"], "{operator}");
+        let converted = in_openvino(sketch);
+        let written = operators(&converted);
+        assert!(!written.iter().any(|name| ["Broadcast", "Tile"].contains(name)), "{operator}: {written:?}");
     }
 }
 
