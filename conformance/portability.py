@@ -39,6 +39,11 @@ def model(operator, inputs, attributes, opset, outputs, constants):
     fixed = operator in ("NonMaxSuppression", "RoiAlign")
     sizes = None if fixed else lambda _, x: [None] * x.ndim
     made, _ = one_node(operator, inputs, attributes, outputs=outputs, opset=opset, domain=domain, constants=constants, sizes=sizes)
+    if attributes.get("to") in (T.INT4, T.UINT4):
+        # The Python package of ONNX Runtime returns no integers of 4 bits.
+        name, made.graph.node[0].output[0] = made.graph.node[0].output[0], "codes"
+        made.graph.node.append(onnx.helper.make_node("Cast", ["codes"], [name], to=T.INT32))
+        made.graph.output[0].type.tensor_type.elem_type = T.INT32
     return onnx.shape_inference.infer_shapes(made)
 
 
@@ -237,6 +242,14 @@ case("cast-to-float8", "Cast", [a(f32, -431.99997, 0.008789063)], {"to": T.FLOAT
 zero = np.array(0, ml_dtypes.float8_e4m3fn)
 case("quantization-to-float8", "QuantizeLinear", [a(f32, -431.99997, 1), scalar(f32, 1), zero], constants=(1, 2))
 case(None, "QuantizeLinear", [a(f32, 1000, 0.3, 1), scalar(f32, 2), zero], constants=(1, 2))
+for to in [T.UINT4, T.INT4]:
+    for t in [f16, f32, f64]:
+        case("cast-of-floats-to-4-bit-integers", "Cast", [a(t, -8.5, -1.5, 0.5, 2.5, 7.5, 1)], {"to": to}, opset=21)
+        case("cast-of-floats-to-4-bit-integers", "Cast", [a(t, 300, 17.6, -9)], {"to": to}, opset=21)
+        case(None, "Cast", [a(t, 0, 7, 3)], {"to": to}, opset=21)
+    for t in [i8, i32, i64, u8]:
+        case("cast-of-integers-to-4-bit-integers", "Cast", [a(t, 100, 17, 3)], {"to": to}, opset=21)
+        case(None, "Cast", [a(t, 0, 7)], {"to": to}, opset=21)
 for to in [T.UINT8, T.INT8]:
     case("cast-to-8-bit-integers", "Cast", [a(f32, 1e10, 300.5, -129.5, 1)], {"to": to})
     case("cast-to-8-bit-integers", "Cast", [a(f16, 300.5, 1)], {"to": to})
@@ -559,6 +572,8 @@ for transform in ["LOGISTIC", "SOFTMAX"]:
     case("transform-of-one-target", "SVMRegressor", [line], {**vectors, "post_transform": transform})
 fitted = {"coefficients": [0.5, -1.0, 0.25], "intercepts": [0.5], "classlabels_ints": [7, 9]}
 case("linear-scores-of-two-classes", "LinearClassifier", [line], fitted, outputs=2)
+for transform in ["SOFTMAX", "SOFTMAX_ZERO"]:
+    case("linear-softmax-of-two-classes", "LinearClassifier", [line], {**fitted, "post_transform": transform}, outputs=2)
 tree = {
     "nodes_treeids": [0] * 3, "nodes_nodeids": [0, 1, 2], "nodes_featureids": [0] * 3, "nodes_values": [0.5] * 3,
     "nodes_modes": ["BRANCH_LEQ", "LEAF", "LEAF"], "nodes_truenodeids": [1, 0, 0], "nodes_falsenodeids": [2, 0, 0],

@@ -165,6 +165,16 @@ saved the node and its inputs in [..]case, 1 of 3 rows
         (&1.into(), &"beyond".into())
     );
     assert_eq!(runtime["first_beyond"]["value"], "y");
+    // A case is saved over neither of the models.
+    let own = model("model.onnx", "Sinh");
+    for (before, after) in [(&own, &sinh), (&sinh, &own)] {
+        let folder = folder.to_str().unwrap();
+        let words = ["check", before, after, "--with", &other, "--dim", "n=3", "--save-case", folder];
+        let refused = gradus(&words).assert().code(2);
+        let said = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
+        assert!(said.contains("is the model that was read"), "{said}");
+    }
+    assert_eq!(std::fs::read(&own).unwrap(), std::fs::read(&sinh).unwrap());
 }
 
 #[test]

@@ -121,6 +121,32 @@ fn the_sources_own_files_are_not_replaced() {
         }
         fails(&folder, &["prove", first, second, "--certificate", second], "is the model that was read");
     }
+    // The inputs of a witness are named as those of the models.
+    save_external(&folder.path().join("second.onnx"), "x.npy");
+    fs::write(folder.path().join("x.npy"), vec![0x40; before.len()]).unwrap();
+    for [first, second] in [["m.onnx", "second.onnx"], ["second.onnx", "m.onnx"]] {
+        fails(
+            &folder,
+            &["prove", first, second, "--witness", "."],
+            "has constants of the model that was read",
+        );
+    }
+    assert!(fs::read(folder.path().join("x.npy")).unwrap().iter().all(|byte| *byte == 0x40));
+    for (first, second) in [("m.onnx", "second.onnx"), ("second.onnx", "m.onnx")] {
+        for out in ["w.bin", "x.npy"] {
+            for words in [
+                &["join", first, second, "--link", "y=x", "-o", out][..],
+                &["generalize", first, second, "-o", out],
+            ] {
+                fails(&folder, words, "has constants of the model that was read");
+            }
+        }
+    }
+    // The constants of both models follow to another folder.
+    fs::create_dir(folder.path().join("joined")).unwrap();
+    let words = ["join", "m.onnx", "second.onnx", "--link", "y=x", "-o", "joined/m.onnx"];
+    succeeds(&folder, &words);
+    succeeds(&folder, &["run", "joined/m.onnx", "-i", "x=[1]"]);
     for (out, why) in [("link.h", "has constants of the model"), ("m.onnx", "is the model that was read")] {
         fails(&folder, &["lint", "m.onnx", "--write-baseline", out], why);
     }

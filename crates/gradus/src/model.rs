@@ -47,7 +47,7 @@ pub struct Model {
     files: Option<Arc<dyn Files>>,
     /// The file next to it that has its constants, if its format says which that is.
     beside: String,
-    /// Files that saving it must not replace: constants of the model that it was converted from.
+    /// Files that saving it must not replace: constants of the models that it was made of.
     spared: Vec<PathBuf>,
 }
 

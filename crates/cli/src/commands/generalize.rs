@@ -18,6 +18,9 @@ pub(crate) fn generalize(args: &args::GeneralizeArgs) -> Result<(), Failure> {
     let [first, others @ ..] = &models[..] else { return Ok(()) };
     let others: Vec<&Model> = others.iter().collect();
     let to = destination(&args.output, &args.models[0], first.source().standard)?;
+    for model in &models {
+        model.check_output(&to)?;
+    }
     let made = first.generalize(&others, &dynamic(&args.dynamic, &args.sizes)?)?;
     let bytes = first.save_edited(&made.model, &to)?;
     let from: Vec<_> = args.models.iter().map(|path| path.display().to_string()).collect();

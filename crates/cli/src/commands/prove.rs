@@ -47,7 +47,7 @@ pub(crate) fn prove(args: &args::ProveArgs) -> Result<(), Failure> {
     if let (Verdict::Different(witness), Some(folder)) = (&proved.verdict, &args.witness) {
         let inputs: Vec<_> =
             witness.inputs.iter().map(|(name, value)| (Arc::from(&**name), value.clone())).collect();
-        let saved = run::save(&first, folder, &inputs)?;
+        let saved = run::save(&[&first, &second], folder, &inputs)?;
         files.extend(
             saved.into_iter().map(|(name, path)| FileJson { name, path: path.display().to_string() }),
         );

@@ -61,7 +61,7 @@ pub(crate) fn run(args: &args::RunArgs) -> Result<(), Failure> {
     let kept =
         args.save_all.as_ref().map(|folder| save_all(&model, folder, &inputs, &outputs)).transpose()?;
     outputs.truncate(count);
-    let saved = args.out.as_ref().map(|folder| save(&model, folder, &outputs)).transpose()?;
+    let saved = args.out.as_ref().map(|folder| save(&[&model], folder, &outputs)).transpose()?;
     if output::is_json() {
         let mut all = Vec::new();
         all.push(match &saved {
@@ -188,7 +188,7 @@ fn save_all(
         .iter()
         .partition(|(_, value)| matches!(value, Value::Tensor(tensor) if tensor.dtype() != DType::String));
     let others = others.into_iter().map(|(name, _)| name.to_string()).collect();
-    Ok(SavedValues { saved: save(model, folder, tensors)?, others })
+    Ok(SavedValues { saved: save(&[model], folder, tensors)?, others })
 }
 
 /// Runs with a count of steps on the terminal, if it takes long and there is a terminal.
@@ -313,12 +313,13 @@ fn read_tensor(path: &Path, declared: Option<DType>, limits: &Limits) -> Result<
 
 /// Saves outputs as `.npy` files in a folder, or as one `.npz` file: all of them, or none.
 pub(super) fn save<'a>(
-    model: &Model,
+    models: &[&Model],
     folder: &Path,
     outputs: impl IntoIterator<Item = &'a (Arc<str>, Value)>,
 ) -> Result<SavedFiles> {
     let outputs: Vec<_> = outputs.into_iter().collect();
-    let limits = model.limits();
+    let limits = models.first().map_or(Limits::DEFAULT, |model| model.limits());
+    let check = |path: &Path| models.iter().try_for_each(|model| model.check_other_output(path));
     let mut bytes = 0;
     for (name, value) in &outputs {
         let in_output = |error: Error| error.in_node(format!("output \"{name}\""));
@@ -331,7 +332,7 @@ pub(super) fn save<'a>(
     }
     let mut files = NewFiles::default();
     if folder.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npz")) {
-        model.check_other_output(folder)?;
+        check(folder)?;
         let arrays = outputs.iter().map(|(name, value)| Ok((&**name, value.tensor()?)));
         let arrays = arrays.collect::<Result<Vec<_>>>()?;
         files.create_of(folder, bytes, |file| {
@@ -347,7 +348,7 @@ pub(super) fn save<'a>(
     let names = file_names(outputs.iter().map(|(name, _)| &**name));
     for ((name, value), file) in outputs.iter().zip(names) {
         let path = folder.join(format!("{file}.npy"));
-        model.check_other_output(&path)?;
+        check(&path)?;
         let write = files.create(&path, |file| {
             let mut out = output::Limited::new(file, limits);
             numpy::write_npy(value.tensor()?, &mut out).map_err(|error| error.in_file(path.display()))

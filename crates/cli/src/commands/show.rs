@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use gradus::graph::{Graph, Type, ValueId};
+use gradus::graph::{DeclaredDim, Graph, Type, ValueId};
 use gradus::sort::SharedSort;
 use gradus::{Model, convert};
 use serde::Serialize;
@@ -101,8 +101,8 @@ fn value(graph: &Graph, id: ValueId, dims: args::Dialect) -> DeclaredJson {
     let mut declared = info.declared.as_ref().unwrap_or(&unknown).clone();
     // Without a dialect, the text stays as the file has it.
     if dims != args::Dialect::Gradus {
-        let write = |text: &str| gradus::dim::Dialect::from(dims).declared(text).into();
-        declared.rename_symbols(&write);
+        let dialect = gradus::dim::Dialect::from(dims);
+        declared.replace_symbols(&|text| DeclaredDim::Symbol(dialect.declared(text).into()));
     }
     DeclaredJson {
         name: info.name.to_string(),

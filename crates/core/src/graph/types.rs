@@ -74,17 +74,17 @@ impl Type {
         sizes.iter().map(DeclaredDim::known).collect()
     }
 
-    /// Replaces the text of all symbols within.
-    pub fn rename_symbols(&mut self, of: &impl Fn(&str) -> Box<str>) {
+    /// Replaces all symbols within.
+    pub fn replace_symbols(&mut self, of: &impl Fn(&str) -> DeclaredDim) {
         match self {
             Type::Tensor(_, Some(sizes)) => {
                 for size in sizes {
                     if let DeclaredDim::Symbol(text) = size {
-                        *text = of(text);
+                        *size = of(text);
                     }
                 }
             }
-            Type::Sequence(inner) | Type::Optional(inner) | Type::Map(_, inner) => inner.rename_symbols(of),
+            Type::Sequence(inner) | Type::Optional(inner) | Type::Map(_, inner) => inner.replace_symbols(of),
             Type::Tensor(_, None) | Type::Other(_) => {}
         }
     }

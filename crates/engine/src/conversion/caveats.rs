@@ -42,9 +42,6 @@ pub const RANK: &str = "OpenVINO's CPU plugin does not compile a tensor whose ra
 /// The caveat for attention of as many heads as positions.
 pub const HEADS: &str = "OpenVINO's CPU plugin mixes up heads and positions of one number if a function of elements \
                          follows the attention";
-/// The caveat for recurrent layers of sequences of several lengths.
-pub const LENGTHS: &str =
-    "OpenVINO's CPU plugin ignores the lengths of sequences if the batch or the steps are open";
 /// The caveat for a graph within a node that fails whenever it runs.
 pub const FAILING: &str = "OpenVINO infers the graphs within nodes before a run, and refuses one that fails";
 /// The caveat for scales between 1 and 2 of open sizes.

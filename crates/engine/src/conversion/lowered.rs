@@ -20,11 +20,13 @@ use crate::operators::{Chance, Rounding, Row, registry};
 use crate::schema::Signature;
 
 /// Returns true if a graph of ONNX has nodes that are lowered before they are converted to another
-/// standard.
-pub fn lowers(graph: &Graph) -> bool {
+/// standard; `possibly`: or may be.
+pub fn lowers(graph: &Graph, possibly: bool) -> bool {
     graph.nodes().iter().any(|node| {
         let row = registry::row_of(Standard::Onnx, node);
-        row.is_some_and(Row::becomes_onnx) || node.graphs().any(|graph| lowers(graph))
+        let may = |row: &Row| possibly && row.may_lack.is_some_and(|may_lack| may_lack(node));
+        row.is_some_and(|row| row.becomes_onnx() || may(row))
+            || node.graphs().any(|graph| lowers(graph, possibly))
     })
 }
 

@@ -66,6 +66,9 @@ pub struct Row {
     pub older: Option<OlderForm>,
     /// Writes other operators of ONNX, where the set that is written cannot say what a node does.
     pub instead: Option<Instead>,
+    /// Tells whether OpenVINO may lack what a node does, for which `instead` writes others before a
+    /// conversion to it.
+    pub may_lack: Option<fn(&Node) -> bool>,
     /// Tells whether an attribute of a node changes nothing, so that an operator set may lack it.
     pub idle: Option<Idle>,
     /// Lack of the other standard that leaves it without a conversion.

@@ -1,7 +1,6 @@
 //! A pair of runs, in files that anyone can run.
 
-use std::fs::File;
-use std::io::BufWriter;
+use std::io::Write as _;
 use std::path::Path;
 
 use gradus_core::{Error, Kind, Result};
@@ -12,7 +11,7 @@ use super::run::Runner;
 use super::shrink::Smallest;
 use super::subject::Subject;
 use crate::check::NamedValues;
-use crate::files;
+use crate::files::{self, NewFiles};
 use crate::model::Model;
 
 /// Two runs that should have the same bits, and have not.
@@ -65,10 +64,12 @@ impl DifferingPair {
         let name = self.model.file()?.file_name();
         let name = name.ok_or_else(|| Error::new(Kind::Unsupported, "the file of the model has no name"))?;
         self.model.save(folder.join(name))?;
-        let write = |name: String, values: &NamedValues| {
+        let mut files = NewFiles::default();
+        let mut write = |name: String, values: &NamedValues| {
             let arrays = values.iter().map(|(name, value)| Ok((name.as_str(), value.tensor()?)));
-            let arrays = arrays.collect::<Result<Vec<_>>>()?;
-            numpy::write_npz(arrays, BufWriter::new(File::create(folder.join(name)).map_err(io)?))
+            let (arrays, path) = (arrays.collect::<Result<Vec<_>>>()?, folder.join(name));
+            self.model.check_other_output(&path)?;
+            files.create(&path, |file| numpy::write_npz(arrays, file))
         };
         let sides: [(&str, &Side, &NamedValues); 2] =
             [("first", &self.pair.first, &self.outputs[0]), ("second", &self.pair.second, &self.outputs[1])];
@@ -81,6 +82,9 @@ impl DifferingPair {
             }
             text += &[name, ": ", &side.what, " (", &side.settings.to_string(), ")\n"].concat();
         }
-        std::fs::write(folder.join("pair.txt"), text).map_err(io)
+        let path = folder.join("pair.txt");
+        self.model.check_other_output(&path)?;
+        files.create(&path, |file| file.write_all(text.as_bytes()).map_err(io))?;
+        files.commit()
     }
 }

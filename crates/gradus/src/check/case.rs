@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
-use std::io::BufWriter;
 use std::path::Path;
 use std::rc::Rc;
 
@@ -13,7 +12,7 @@ use gradus_formats::numpy;
 use super::rows::{RowAxis, woven};
 use super::runtime::Forced;
 use super::{ErrorPattern, NamedValues, NodeLabel, Runtime, Verdict};
-use crate::files::{self, PrivateFolder};
+use crate::files::{self, NewFiles, PrivateFolder};
 use crate::model::{Model, OpenOptions};
 use crate::program::NodeDone;
 
@@ -27,6 +26,8 @@ pub struct FailingCase {
     pub value: String,
     pub(super) index: usize,
     model: Model,
+    /// The model that this one was compared with.
+    pub(super) compared: Model,
     /// The inputs of the node, by name.
     inputs: NamedValues,
 }
@@ -53,7 +54,7 @@ impl FailingCase {
         let mut known = HashSet::new();
         let inputs = named.filter(|(name, _)| known.insert(name.clone())).collect();
         let (node, value) = (done.label.to_owned(), value.to_owned());
-        FailingCase { node, value, index: done.index, model: model.clone(), inputs }
+        FailingCase { node, value, index: done.index, model: model.clone(), compared: model.clone(), inputs }
     }
 
     /// Saves the node alone as `model.onnx`, with the constants that it reads, and its other inputs
@@ -62,8 +63,14 @@ impl FailingCase {
     ///
     /// # Errors
     /// [`Kind::Unsupported`] if the node is none of ONNX, has graphs, or has inputs that are no
-    /// tensors; [`Kind::Io`] if a file cannot be written; [`Kind::Limit`].
+    /// tensors; [`Kind::Usage`] if a file would replace one of the models that were compared, or
+    /// their constants; [`Kind::Io`] if a file cannot be written; [`Kind::Limit`].
     pub fn save(&self, folder: &Path, runtime: &dyn Runtime) -> Result<SavedCase> {
+        let paths = ["model.onnx", "inputs.npz"].map(|name| folder.join(name));
+        for path in &paths {
+            self.model.check_other_output(path)?;
+            self.compared.check_other_output(path)?;
+        }
         let io = |error: std::io::Error| files::cannot_write(folder, error);
         std::fs::create_dir_all(folder).map_err(io)?;
         let verdict = |inputs: &NamedValues| self.verdict(inputs, runtime);
@@ -71,12 +78,13 @@ impl FailingCase {
         let mut inputs = self.inputs.clone();
         let rows = if found.is_some() { self.dropped(&mut inputs, &verdict)? } else { None };
         let alone = self.alone(&inputs)?;
-        alone.save(folder.join("model.onnx"))?;
+        alone.save(&paths[0])?;
         let given = given(&alone, &inputs);
         let arrays = given.iter().map(|(name, value)| Ok((name.as_str(), value.tensor()?)));
         let arrays = arrays.collect::<Result<Vec<_>>>()?;
-        let file = std::fs::File::create(folder.join("inputs.npz")).map_err(io)?;
-        numpy::write_npz(arrays, BufWriter::new(file))?;
+        let mut files = NewFiles::default();
+        files.create(&paths[1], |file| numpy::write_npz(arrays, file))?;
+        files.commit()?;
         Ok(SavedCase { rows, fails_alone: found.is_some(), pattern: found.and_then(|it| it.pattern) })
     }
 

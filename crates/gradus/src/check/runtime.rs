@@ -162,8 +162,11 @@ impl Model {
             refused => refused,
         };
         let mut forced = forced.borrow_mut();
-        let (mut nodes, first_beyond): (Vec<_>, _) =
+        let (mut nodes, mut first_beyond): (Vec<_>, _) =
             (forced.nodes.drain().collect(), forced.first_beyond.take());
+        if let Some(case) = &mut first_beyond {
+            case.compared = self.clone();
+        }
         let rank = |node: &NodeCheck| (node.verdict.rank(), node.value.severity());
         nodes.shared_sort_by(|(slot, node), (other_slot, other)| {
             rank(other).cmp(&rank(node)).then(slot.cmp(other_slot))

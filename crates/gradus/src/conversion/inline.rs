@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use gradus_core::convert::product;
 use gradus_core::graph::{
-    self, Arguments, Attribute, Builder, Function, Graph, Node, OperatorId, Origin, Slots,
+    self, Arguments, Attribute, Builder, DeclaredDim, Function, Graph, Node, OperatorId, Origin, Slots,
 };
 use gradus_core::{Error, Kind, Limits, Result};
 use gradus_formats::onnx::NEWEST_OPSET;
@@ -111,12 +111,15 @@ impl<'m> Expansion<'m> {
             builder.output(scope.key(output));
         }
         for (info, key) in scope.graph.values().iter().zip(scope.keys) {
+            let Some(id) = builder.find(key) else { continue };
+            let mut declared = info.declared.clone();
             // Symbols of a function are not those of the model.
-            if scope.call.is_none()
-                && let Some(id) = builder.find(key)
+            if scope.call.is_some()
+                && let Some(of) = &mut declared
             {
-                builder.info(id).declared.clone_from(&info.declared);
+                of.replace_symbols(&|_| DeclaredDim::Unknown);
             }
+            builder.info(id).declared = declared;
         }
         builder.finish()
     }

@@ -131,9 +131,13 @@ impl Tried {
 impl Converted {
     /// The model converted once more; the report has the differences of both steps, by the nodes
     /// of the source.
-    fn then(self, source: &graph::Model, to: Standard, options: &ConvertOptions) -> Result<Converted> {
+    fn then(
+        self,
+        source: &graph::Model,
+        again: impl FnOnce(&Model) -> Result<Converted>,
+    ) -> Result<Converted> {
         let Converted { model, mut report, origins } = self;
-        let second = model.convert(to, options)?;
+        let second = again(&model)?;
         for note in second.report.notes {
             let Some(&node) = origins.get(note.node) else { continue };
             let of = &source.graph.nodes()[node];
@@ -166,6 +170,11 @@ impl Model {
     /// # Ok::<(), gradus::Error>(())
     /// ```
     pub fn convert(&self, to: Standard, options: &ConvertOptions) -> Result<Converted> {
+        self.convert_step(to, options, true)
+    }
+
+    /// The model converted; `possibly`: nodes that OpenVINO may lack are lowered before, if it does.
+    fn convert_step(&self, to: Standard, options: &ConvertOptions, possibly: bool) -> Result<Converted> {
         let from = self.source().standard;
         if !options.sizes.inputs.is_empty() {
             return self.converted_with_inputs(to, options);
@@ -204,7 +213,7 @@ impl Model {
         }
         let newest = Wanted { to, opset: NEWEST_OPSET, options, lowers: false };
         let lowers =
-            from == Standard::Paddle || (from == Standard::Onnx && lowered::lowers(&self.source().graph));
+            from == Standard::Paddle || (from == Standard::Onnx && lowered::lowers(self.graph(), possibly));
         if lowers && to == Standard::OpenVino {
             let first =
                 self.converted(Wanted { to: Standard::Onnx, lowers: true, ..newest }).map_err(|error| {
@@ -212,7 +221,10 @@ impl Model {
                     let all = self.converted(newest).err();
                     all.filter(|all| Obstacles::of(all).is_some()).unwrap_or(error)
                 })?;
-            return first.then(self.source(), to, &ConvertOptions::default());
+            let possibly = from != Standard::Onnx;
+            return first.then(self.source(), |lowered| {
+                lowered.convert_step(to, &ConvertOptions::default(), possibly)
+            });
         }
         if let Some(opset) = options.opset
             && !(OLDEST_OPSET..=NEWEST_OPSET).contains(&opset)
@@ -295,7 +307,7 @@ impl Model {
         let older =
             ConvertOptions { opset: Some(opset), runtime: options.runtime, ..ConvertOptions::default() };
         let newest = tried.newest(self, to, options);
-        newest.and_then(|newest| newest.then(self.source(), to, &older)).or(direct)
+        newest.and_then(|newest| newest.then(self.source(), |newest| newest.convert(to, &older))).or(direct)
     }
 
     /// Inference of the model before it is converted.

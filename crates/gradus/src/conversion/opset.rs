@@ -20,7 +20,7 @@ use crate::operators::indices::axis as axis_of;
 use crate::operators::is_false;
 use crate::operators::registry;
 use crate::operators::softmax_axis;
-use crate::schema::{Arity, Param};
+use crate::schema::{Arity, Param, onnx_versions};
 
 /// The meaning that older versions have, if this form has one.
 fn older(form: Form) -> Option<Older> {
@@ -168,6 +168,8 @@ fn newest_attributes<'m>(
                 .changes()
                 .any(|(change, _)| matches!(change, Change::Input(_, name) if name == attribute))
             && newest.iter().all(|(name, _)| name != attribute)
+            // Max-6 and its like take equal shapes alone, which no attribute says.
+            && onnx_versions("", &cx.node.operator.name).iter().any(|of| of.has_attribute(attribute))
         {
             newest.push((attribute, content.clone()));
         }

@@ -1,5 +1,6 @@
 //! Other names of values and of symbols.
 
+use gradus_core::graph::DeclaredDim;
 use gradus_core::graph::edit::Renames;
 
 use super::apply::{counted, has_value, part, quoted};
@@ -77,7 +78,7 @@ fn rename_in(graph: &mut Graph, old: &str, new: &str, count: &mut usize) {
     graph.declare(&mut |place, id| {
         let mut of = graph_at(&before, place)?.value(id).declared.clone()?;
         let declared = of.clone();
-        of.rename_symbols(&|text| renamed(text, old, new).into());
+        of.replace_symbols(&|text| DeclaredDim::Symbol(renamed(text, old, new).into()));
         (of != declared).then(|| {
             *count += 1;
             of

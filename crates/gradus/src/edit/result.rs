@@ -112,7 +112,7 @@ impl Editor {
                 inference.must_be_consistent("cannot edit")?;
             }
         }
-        Ok(Edited { original: self.original, written, notes: self.notes, inference })
+        Ok(Edited { original: self.original.made_of(made_of), written, notes: self.notes, inference })
     }
 
     /// The file as parts of that of the model.

@@ -1,7 +1,7 @@
 //! Files of models whose graphs, constants or names are others.
 
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -22,12 +22,23 @@ impl Model {
     /// This model, converted from `other`: saving it leaves the files of constants of `other`
     /// alone.
     pub(crate) fn converted_from(self, other: &Model) -> Model {
-        Model { spared: other.constant_files().unwrap_or_default(), ..self }
+        self.made_of(&[other])
+    }
+
+    /// This model, made of others: saving it leaves their files of constants alone.
+    pub(crate) fn made_of(self, others: &[&Model]) -> Model {
+        let files = others.iter().flat_map(|other| other.constant_files().unwrap_or_default());
+        Model { spared: files.collect(), ..self }
     }
 
     /// Returns true if copies of its files of constants keep their names.
     pub(crate) fn keeps_names(&self) -> bool {
         self.keep_names
+    }
+
+    /// Files that saving must not replace.
+    pub(crate) fn spared(&self) -> &[PathBuf] {
+        &self.spared
     }
 
     /// Returns true if saving must not replace a file.

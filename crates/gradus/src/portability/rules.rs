@@ -3,7 +3,7 @@
 //! `conformance/portability.py` has models for every row; `tests/models/portability.rs` holds the rows
 //! against what the programs returned.
 
-use gradus_core::convert::nearest_f32;
+use gradus_core::convert::{nearest_f32, nearest_f64};
 use gradus_core::{DType, Number};
 
 use super::checks::{
@@ -38,7 +38,7 @@ pub struct Rule {
     pub(super) applies: fn(&mut NodeFacts<'_>) -> Option<When>,
 }
 
-use DType::{Bool, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
+use DType::{BF16, Bool, F16, F32, F64, I4, I8, I16, I32, I64, U4, U8, U16, U32, U64};
 
 /// The floats of 8 bits that OpenVINO has.
 const FLOAT8: [DType; 2] = [DType::F8E4M3FN, DType::F8E5M2];
@@ -104,6 +104,28 @@ rules! {
     "cast-of-float64-to-int32" [Cast]
         "an element does not fit int32" ["returns -2147483648", "saturates", "returns -2147483648"]
         |node| cast(node, &[F64], &[I32]).then(|| node.outside(0, INT32)).flatten();
+    "cast-of-floats-to-4-bit-integers" [Cast]
+        "an element is no integer of the type"
+        [
+            "rounds to the nearest integer, ties away from zero, and keeps the low 4 bits",
+            "rounds to the nearest integer, ties away from zero, and computes in 8 bits",
+            "cuts fractions, and returns 0 out of range",
+        ]
+        |node| {
+            let to = [I4, U4].into_iter().find(|&to| cast(node, &[BF16, F16, F32, F64], &[to]))?;
+            let (low, high) = range_of(to)?;
+            let [low, high] = [low, high].map(|end| nearest_f64(Number::Int(end.into())));
+            let fits = |x: f64| x.fract() == 0.0 && (low..=high).contains(&x);
+            node.float(0, &[BF16, F16, F32, F64], |x| !fits(x))
+        };
+    "cast-of-integers-to-4-bit-integers" [Cast]
+        "an element does not fit the type"
+        ["keeps the low 4 bits", "keeps the low 8 bits", "keeps the low 4 bits"]
+        |node| {
+            let from = [I8, I16, I32, I64, U8, U16, U32, U64];
+            let to = [I4, U4].into_iter().find(|&to| cast(node, &from, &[to]))?;
+            node.outside(0, range_of(to)?)
+        };
     "cast-of-nan-to-bool" [Cast]
         "an element is NaN" ["returns true", "returns false", "returns true"]
         |node| cast(node, &[F16, F32], &[Bool]).then(|| node.nan(0)).flatten();
@@ -309,6 +331,13 @@ rules! {
         "one row of coefficients is for two classes"
         ["returns 1 - x for the first class", "fails", "returns -x for the first class"]
         |node| (classes(node)? == 2 && scores(node)? == 1 && is_plain(node)).then_some(When::Always);
+    "linear-softmax-of-two-classes" [LinearClassifier]
+        "one row of coefficients is for two classes, and post_transform is SOFTMAX or SOFTMAX_ZERO"
+        ["returns 1 - x and x", "fails", "returns the softmax of -x and x"]
+        |node| {
+            let is_softmax = ["SOFTMAX", "SOFTMAX_ZERO"].iter().any(|name| is_text(node, "post_transform", name));
+            (classes(node)? == 2 && scores(node)? == 1 && is_softmax).then_some(When::Always)
+        };
     "local-response-of-even-size" [LRN]
         "the number of channels that are summed is even" ["fails", "runs", "runs"]
         |node| (node.attributes.int_or("size", 1).ok()? % 2 == 0).then_some(When::Always);

@@ -220,8 +220,15 @@ impl Model {
         let limits = self.limits();
         let (bytes, sources_files) = self.file_of()?;
         let mut files = NewFiles::default();
+        // A model that is made of others has their files of constants too.
+        let read = if self.spared().is_empty() {
+            bytes.clone()
+        } else {
+            limits.allow_bytes(0, u128::from(u64_of(splice.len())))?;
+            splice.to_bytes(bytes)?
+        };
         let names = match beside {
-            Beside::Own => beside::copied(self, bytes, path, &mut files)?,
+            Beside::Own => beside::copied(self, &read, path, &mut files)?,
             Beside::Nothing => BTreeMap::new(),
             Beside::File(name, content) => {
                 let to = &folder_of(path).join(name);

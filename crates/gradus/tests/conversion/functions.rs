@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use gradus::conversion::ConvertOptions;
-use gradus::graph::{Content, Function, OperatorId, Standard};
+use gradus::graph::{self, Content, Function, OperatorId, Standard};
 use gradus::{Kind, Limits, Model, Shape, Tensor};
 
 use crate::common::sketch::{Sketch, function};
@@ -175,4 +175,21 @@ fn one_model_does_not_hold_two_versions_of_another_domain() {
             "cannot convert: operator set of own of the node is 1, expected 2, as of the nodes before"
         )
     );
+}
+
+/// ONNX Runtime runs no loop whose count or condition has an unknown rank.
+#[test]
+fn values_of_graphs_within_bodies_keep_their_declared_sizes() {
+    let body = "{i: int64[]; c: bool[]; s: float32[m, 2]; d = Identity(c); t = Neg(s); return d, t}";
+    let f = format!("x: ?; most: ?; y = Loop@16(most, , x, body={body}); return y");
+    let source = model(vec![function("f", &[], &f)], &["x"], "n = 3; z = f.f@1(x, n); return z");
+    let mut options = ConvertOptions::default();
+    options.opset = Some(16);
+    let converted = source.convert(Standard::Onnx, &options).unwrap().model;
+    let inner: Vec<_> = converted.graph().nodes().iter().flat_map(graph::Node::graphs).collect();
+    let [inner] = inner[..] else { panic!("{} graphs", inner.len()) };
+    let declared = |id: &_| inner.value(*id).declared.as_ref().map(ToString::to_string);
+    let declared: Vec<_> = inner.inputs().iter().map(declared).collect();
+    let expected = ["int64[]", "bool[]", "float32[?, 2]"].map(|text| Some(text.to_owned()));
+    assert_eq!(declared, expected);
 }

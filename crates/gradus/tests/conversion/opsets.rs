@@ -508,6 +508,17 @@ fn extremes_of_integers_are_chosen_before_operator_set_12() {
     }
 }
 
+/// Versions before 8 take equal shapes alone, which no attribute says.
+#[test]
+fn operators_of_equal_shapes_leave_operator_set_7() {
+    for operator in ["Max", "Mean", "Min", "Sum"] {
+        for opset in [7, 8, 13, 21] {
+            let one = One::of(Standard::Onnx, operator, 7).inputs(&[floats(&[2, 3]), floats(&[2, 3])]);
+            in_set(operator, one.model(), opset);
+        }
+    }
+}
+
 #[test]
 fn values_and_bounds_of_different_types_are_compared_as_float64() {
     let bounds = [Tensor::vector(&[0.5f32, 2.0, 1.0e9]), Tensor::vector(&[-3i64, 2, 4])];

@@ -85,22 +85,54 @@ fn nonzero_elements_are_those_after_a_conversion() {
     }
 }
 
-/// The plug-in ignores lengths of sequences where sizes are open.
+/// The plug-in ignores lengths of sequences where sizes are open: a loop keeps to them.
 #[test]
-fn lengths_of_sequences_of_open_sizes_are_named() {
-    for (sizes, lengths, is_named) in [
-        ("3, 2, 2", "lengths", false),
-        ("s, 2, 2", "lengths", true),
-        ("3, b, 2", "lengths", true),
-        ("s, b, 2", "", false),
+fn networks_of_lengths_and_open_sizes_become_loops() {
+    for (sizes, lengths, becomes) in [
+        ("3, 2, 2", "lengths", "RNNSequence"),
+        ("s, 2, 2", "lengths", "Loop"),
+        ("3, b, 2", "lengths", "Loop"),
+        ("s, b, 2", "", "RNNSequence"),
     ] {
         let text = format!(
             "x: float32[{sizes}]; lengths: int32[2]; w = float32[1, 2, 2](1, 2, 3); b = float32[1, 4](1);
              y = RNN(x, w, w, b, {lengths}, hidden_size=2); return y: float32[s, 1, b, 2]"
         );
-        let notes = in_openvino(Sketch::of(&text)).report.notes;
-        let named = notes.iter().any(|note| note.why.contains("the lengths of sequences"));
-        assert_eq!(named, is_named, "{sizes}, {lengths}");
+        let converted = in_openvino(Sketch::of(&text));
+        assert!(operators(&converted).contains(&becomes), "{sizes}, {lengths}");
+    }
+}
+
+/// The plug-in takes the Transposes around a sequence of one direction together, and replaces the
+/// first for all that read it: layers of the same data read wrong elements.
+#[test]
+fn no_transpose_reads_a_sequence_of_one_direction_between_steps() {
+    for (direction, layout, squeezes) in
+        [("forward", 0, 1), ("reverse", 0, 1), ("bidirectional", 0, 0), ("forward", 1, 0)]
+    {
+        let directions = if direction == "bidirectional" { 2 } else { 1 };
+        let text = format!(
+            "x: float32[s, b, 2]; w = float32[{directions}, 2, 2](1, 2, 3);
+             y = RNN(x, w, w, hidden_size=2, direction='{direction}', layout={layout});
+             return y: float32[s, {directions}, b, 2]"
+        );
+        let text = if layout == 1 { text.replace("[s, 1, b, 2]", "[s, b, 1, 2]") } else { text };
+        let written = in_openvino(Sketch::of(&text));
+        let count = operators(&written).iter().filter(|name| **name == "Squeeze").count();
+        assert_eq!(count, squeezes, "{direction}, {layout}");
+    }
+}
+
+/// A Broadcast to no sizes ends the program of the plug-in, and a Tile without axes returns other
+/// numbers.
+#[test]
+fn scalars_are_neither_broadcast_nor_repeated() {
+    for operator in ["Expand", "Tile"] {
+        let sketch = Sketch::of("x: float32[]").constant("sizes", Tensor::vector::<i64>(&[]));
+        let sketch = sketch.text(&format!("y = {operator}(x, sizes); z = Neg(y); return z: float32[]"));
+        let converted = in_openvino(sketch);
+        let written = operators(&converted);
+        assert!(!written.iter().any(|name| ["Broadcast", "Tile"].contains(name)), "{operator}: {written:?}");
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use gradus::check::{CheckOptions, ErrorPattern, NodeLabel, Runtime, RuntimeCheck};
-use gradus::{Limits, Model, Result, Shape, Tensor, Value};
+use gradus::{Kind, Limits, Model, Result, Shape, Tensor, Value};
 
 use crate::common::sketch::Sketch;
 
@@ -256,7 +256,10 @@ fn a_case_is_saved_with_few_rows_and_fails_by_itself() {
     // Nothing is saved as failing that does not fail.
     let right = Float32 { fault: Fault::None, ..alone };
     let check = model.check_in(&model, &alone, &CheckOptions::default()).unwrap();
-    assert!(!check.first_beyond.unwrap().save(&folder, &right).unwrap().fails_alone);
+    let case = check.first_beyond.unwrap();
+    assert!(!case.save(&folder.join("again"), &right).unwrap().fails_alone);
+    // The model that was checked is not replaced.
+    assert_eq!(case.save(&folder, &right).unwrap_err().kind(), Kind::Usage);
     std::fs::remove_dir_all(folder).unwrap();
     std::fs::remove_file(path).unwrap();
 }

@@ -219,15 +219,22 @@ pub fn one_hot(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     Ok(vec![cx.put("OneHot", &[indices, depth, on, off], &attributes)?])
 }
 
-/// Writes `Expand` as `Broadcast` in both directions.
+/// Writes `Expand` as `Broadcast` in both directions. A list of no sizes changes nothing, and ends
+/// OpenVINO.
 pub fn expand(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (x, shape) = (cx.input(0)?, cx.input(1)?);
+    if cx.len(1) == Some(0) {
+        return Ok(vec![x]);
+    }
     Ok(vec![cx.put("Broadcast", &[x, shape], &[say("mode", "bidirectional")])?])
 }
 
-/// Writes `Tile`.
+/// Writes `Tile`. OpenVINO returns other numbers for one without axes.
 pub fn tile(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (x, repeats) = (cx.input(0)?, cx.input(1)?);
+    if cx.len(1) == Some(0) {
+        return Ok(vec![x]);
+    }
     Ok(vec![cx.put("Tile", &[x, repeats], &[])?])
 }
 

@@ -3,6 +3,8 @@
 #[cfg(feature = "run")]
 pub mod eval;
 pub mod infer;
+#[cfg(any(feature = "run", feature = "convert"))]
+pub mod lowered;
 pub mod openvino;
 #[cfg(any(feature = "run", feature = "convert"))]
 pub mod to_onnx;

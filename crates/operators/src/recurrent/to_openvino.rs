@@ -8,11 +8,13 @@
 //!
 //! Sources: ONNX 1 to 28; OpenVINO 2026.4, opset1 to opset17.
 
+use gradus_core::Result;
 use gradus_core::convert::i64_of;
-use gradus_core::graph::Content;
-use gradus_core::{Error, Kind, Result};
+use gradus_core::graph::{Content, Node};
 
+use super::lowered;
 use crate::conversion::caveats;
+use crate::conversion::lowered::of_function;
 use crate::conversion::node::ConvertContext;
 use crate::conversion::report::{cannot, not_known};
 use crate::conversion::to_openvino::{numpy, say};
@@ -28,6 +30,15 @@ pub enum Network {
 }
 
 impl Network {
+    /// The network of an operator of ONNX.
+    pub fn named(operator: &str) -> Network {
+        match operator {
+            "GRU" => Network::Gru,
+            "LSTM" => Network::Lstm,
+            _ => Network::Rnn,
+        }
+    }
+
     /// The number of gates, whose weights are stacked.
     pub const fn gates(self) -> usize {
         match self {
@@ -59,37 +70,30 @@ impl Network {
 /// The order of OpenVINO's gates f, i, c, o among ONNX's i, o, f, c.
 const ORDER: [usize; 4] = [2, 0, 3, 1];
 
-/// Returns the error of an activation that OpenVINO's sequences do not have.
-fn no_activation(name: &str) -> Error {
-    Error::mismatch(
-        Kind::Unsupported,
-        "cannot convert: activation",
-        name,
-        "Relu, Sigmoid or Tanh in all directions",
-    )
-}
-
-/// The functions of the gates, the same in all directions.
-fn activations(cx: &ConvertContext<'_, '_>, network: Network) -> Result<String> {
+/// The functions of the gates, if OpenVINO's sequences have them: the same in all directions.
+fn activations(cx: &ConvertContext<'_, '_>, network: Network) -> Result<Option<String>> {
     let each = network.activations();
     let named = cx.attributes.texts("activations")?.filter(|named| !named.is_empty());
-    let named = named.unwrap_or_else(|| each.to_vec());
-    let mut own = Vec::new();
-    for (index, name) in named.iter().enumerate() {
-        let name = name.to_ascii_lowercase();
-        if !["relu", "sigmoid", "tanh"].contains(&name.as_str()) {
-            return Err(no_activation(&name));
-        }
-        match own.get(index % each.len()) {
-            Some(first) if *first != name => return Err(no_activation(&named.join(", "))),
-            Some(_) => {}
-            None => own.push(name),
-        }
-    }
-    if own.len() != each.len() || named.len() % each.len() != 0 {
+    let named: Vec<_> =
+        named.unwrap_or_else(|| each.to_vec()).iter().map(|name| name.to_ascii_lowercase()).collect();
+    if named.len() < each.len() || named.len() % each.len() != 0 {
         return Err(errors::value("number of activations", named.len(), each.len()));
     }
-    Ok(own.join(","))
+    let own = &named[..each.len()];
+    let known = own.iter().all(|name| ["relu", "sigmoid", "tanh"].contains(&name.as_str()));
+    Ok((known && named.chunks(each.len()).all(|other| other == own)).then(|| own.join(",")))
+}
+
+/// The functions of the gates of a network that OpenVINO's sequences compute as ONNX does. Their plugin
+/// ignores lengths if the batch or the steps are open, and clips nothing at 0.
+fn functions_of_sequence(cx: &ConvertContext<'_, '_>, network: Network) -> Result<Option<String>> {
+    let ignores_lengths = cx.has(4) && (0..2).any(|axis| cx.known_size(0, axis).is_none());
+    let coupled = network == Network::Lstm && cx.attributes.flag("input_forget", false)?;
+    let peepholes = network == Network::Lstm && cx.has(7);
+    if ignores_lengths || coupled || peepholes || cx.attributes.float("clip")? == Some(0.0) {
+        return Ok(None);
+    }
+    activations(cx, network)
 }
 
 /// The parts of a value along axis 1.
@@ -140,14 +144,27 @@ fn transposed(cx: &mut ConvertContext<'_, '_>, value: NewValue, order: &[i64]) -
     cx.put("Transpose", &[value, order], &[])
 }
 
+/// Returns true if OpenVINO's sequences may lack what a network does.
+pub fn may_lack(node: &Node) -> bool {
+    let has = |input: usize| node.inputs.get(input).copied().flatten().is_some();
+    let names = ["activations", "clip", "input_forget"];
+    has(4) || has(7) || node.attributes.iter().any(|attribute| names.contains(&&*attribute.name))
+}
+
+/// Writes a loop over the steps of a network that OpenVINO's sequences lack, before it is converted.
+pub fn as_loop(cx: &mut ConvertContext<'_, '_>) -> Result<Option<Vec<NewValue>>> {
+    let network = Network::named(&cx.node.operator.name);
+    if !cx.conversion.lowers || functions_of_sequence(cx, network)?.is_some() {
+        return Ok(None);
+    }
+    of_function(cx, lowered::recurrent, true).map(Some)
+}
+
 /// Writes `RNN`, `GRU` or `LSTM` as OpenVINO's sequence.
 pub fn recurrent(cx: &mut ConvertContext<'_, '_>, network: Network) -> Result<Vec<NewValue>> {
-    if network == Network::Lstm && cx.attributes.flag("input_forget", false)? {
-        return Err(cannot("OpenVINO has no equivalent of LSTM with input_forget=1"));
-    }
-    if network == Network::Lstm && cx.has(7) {
-        return Err(cannot("OpenVINO has no equivalent of LSTM with peepholes (input P)"));
-    }
+    let Some(functions) = functions_of_sequence(cx, network)? else {
+        return Err(cannot("OpenVINO has no equivalent of the recurrent layer"));
+    };
     cx.rounding(caveats::FUNCTION);
     let direction = cx.attributes.text("direction")?.unwrap_or("forward").to_ascii_lowercase();
     let directions = if direction == "bidirectional" { 2 } else { 1 };
@@ -177,9 +194,6 @@ pub fn recurrent(cx: &mut ConvertContext<'_, '_>, network: Network) -> Result<Ve
         inputs.push(state);
     }
     inputs.push(if cx.has(4) {
-        if (0..2).any(|axis| cx.known_size(0, axis).is_none()) {
-            cx.edges(caveats::LENGTHS);
-        }
         cx.input(4)?
     } else {
         let steps = cx.sliced(sizes, 1, 2)?;
@@ -190,16 +204,9 @@ pub fn recurrent(cx: &mut ConvertContext<'_, '_>, network: Network) -> Result<Ve
         inputs.push(gates(cx, network, weights)?);
     }
     inputs.push(biases(cx, network, (directions, hidden, linear))?);
-    let mut attributes: Vec<(&str, Content)> = vec![
-        say("hidden_size", hidden),
-        say("direction", direction),
-        say("activations", activations(cx, network)?),
-    ];
+    let mut attributes: Vec<(&str, Content)> =
+        vec![say("hidden_size", hidden), say("direction", direction), say("activations", functions)];
     if let Some(clip) = cx.attributes.float("clip")? {
-        // OpenVINO clips nothing at 0, and ONNX everything.
-        if clip == 0.0 {
-            return Err(cannot("OpenVINO has no equivalent of a recurrent layer with clip=0"));
-        }
         attributes.push(say("clip", clip));
     }
     if network == Network::Gru {
@@ -207,13 +214,30 @@ pub fn recurrent(cx: &mut ConvertContext<'_, '_>, network: Network) -> Result<Ve
     }
     let outputs = if network == Network::Lstm { 3 } else { 2 };
     let mut outputs = cx.put_many(network.sequence(), &inputs, &attributes, outputs)?;
-    // By sample, direction and step.
-    let order = if batch_first { [0, 2, 1, 3] } else { [2, 1, 0, 3] };
-    outputs[0] = transposed(cx, outputs[0], &order)?;
+    outputs[0] = if batch_first {
+        transposed(cx, outputs[0], &[0, 2, 1, 3])?
+    } else {
+        steps_first(cx, outputs[0], directions)?
+    };
     if !batch_first {
         for state in &mut outputs[1..] {
             *state = transposed(cx, *state, &[1, 0, 2])?;
         }
     }
     Ok(outputs)
+}
+
+/// The states of all steps, by step, direction and sample.
+///
+/// OpenVINO's CPU plugin takes Transposes before and after a sequence of one direction together, and
+/// replaces the first for all its readers, so that other layers of the same data read wrong elements.
+/// It does not do so where another operator reads the sequence.
+fn steps_first(cx: &mut ConvertContext<'_, '_>, states: NewValue, directions: i64) -> Result<NewValue> {
+    if directions != 1 {
+        return transposed(cx, states, &[2, 1, 0, 3]);
+    }
+    let axis = cx.scalar(1);
+    let rows = cx.put("Squeeze", &[states, axis], &[])?;
+    let rows = transposed(cx, rows, &[1, 0, 2])?;
+    cx.put("Unsqueeze", &[rows, axis], &[])
 }

@@ -59,6 +59,7 @@ macro_rules! column {
         let row = row.zeros(ZeroSigns::OfFirst).works(Work::Recurrent { weight: 1 });
         let row = row.infer(recurrent::infer::recurrent);
         let row = evaluated!(row computes recurrent::eval::recurrent);
+        let row = converted!(row instead_of recurrent::to_openvino::may_lack, recurrent::to_openvino::as_loop);
         converted!(row converts $name, "rounding", |cx| {
             recurrent::to_openvino::recurrent(cx, recurrent::to_openvino::Network::$network)
         })

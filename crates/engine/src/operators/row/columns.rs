@@ -1,7 +1,7 @@
 //! The functions that write a row, one for each column.
 
 use gradus_core::Number;
-use gradus_core::graph::Standard;
+use gradus_core::graph::{Node, Standard};
 use gradus_kernels::Function;
 
 use super::{Chance, Checked, Conversion, Eval, OWN_DOMAIN, Reduces, Role, Row, Sequence, ZeroSigns};
@@ -80,6 +80,7 @@ impl Row {
             conversion: None,
             older: None,
             instead: None,
+            may_lack: None,
             idle: None,
             lack: None,
             role: Role::Other,
@@ -179,6 +180,9 @@ columns! {
     sampled_before(since: i64, write: OlderRule) => { older: Some(OlderForm { since, is_whole: false, write: OlderWriter::Context(write) }) };
     /// The function that writes other operators where an operator set cannot express a node.
     instead(instead: Instead) => { instead: Some(instead) };
+    /// The function that tells whether OpenVINO may lack what a node does, and the one that writes
+    /// other operators then.
+    instead_of(may_lack: fn(&Node) -> bool, instead: Instead) => { may_lack: Some(may_lack), instead: Some(instead) };
     /// The function that tells which attributes of a node change nothing.
     idle(idle: Idle) => { idle: Some(idle) };
     /// Not converted, as the other standard lacks something.

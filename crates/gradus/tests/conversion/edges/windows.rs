@@ -332,17 +332,10 @@ fn attributes_that_openvino_has_not_are_refused() {
     let normal = One::of(Onnx, "BatchNormalization", 15)
         .inputs(&[numbers(&[1, 1, 2]), line(1), line(1), line(1), line(1)])
         .attribute("epsilon", Content::Float(-1.0));
-    let gates = One::of(Onnx, "GRU", 14)
-        .inputs(&[floats(&[1, 1, 1], &[1.0])])
-        .constants(&[floats(&[1, 3, 1], &[1.0; 3]), floats(&[1, 3, 1], &[1.0; 3])])
-        .outputs(2)
-        .attribute("hidden_size", Content::Int(1))
-        .attribute("clip", Content::Float(0.0));
     for (node, why) in [
         (pooled.attribute("spatial_scale", Content::Float(0.0)), "regions with spatial_scale=0"),
         (aligned.attribute("spatial_scale", Content::Float(-1.0)), "regions with spatial_scale=-1"),
         (normal, "BatchNormalization with an epsilon below 0"),
-        (gates, "a recurrent layer with clip=0"),
     ] {
         let refused = refusal(node);
         assert!(refused.contains(why), "{refused}");

@@ -58,8 +58,9 @@ fn words(words: &[&str]) -> Content {
     Content::Strings(words.iter().map(|word| (*word).to_owned().into()).collect())
 }
 
-/// A network with some of its inputs, as a model of one node.
-fn network(random: &mut fastrand::Rng, operator: &str) -> (String, Model, Values) {
+/// A network with some of its inputs, as a model of one node; `lacking`: with something that
+/// OpenVINO's sequences lack.
+fn network(random: &mut fastrand::Rng, operator: &str, lacking: bool) -> (String, Model, Values) {
     let (steps, batch, size, hidden) = (random.usize(1..4), random.usize(1..4), 3, 2);
     let direction = ["forward", "reverse", "bidirectional"][random.usize(..3)];
     let directions = if direction == "bidirectional" { 2 } else { 1 };
@@ -88,6 +89,9 @@ fn network(random: &mut fastrand::Rng, operator: &str) -> (String, Model, Values
     ];
     let optional = optional.into_iter().take(if operator == "LSTM" { 4 } else { 3 });
     given.extend(optional.map(|tensor| random.bool().then(|| tensor.into())));
+    if operator == "LSTM" && lacking {
+        given.push(random.bool().then(|| floats(random, &[directions, 3 * hidden]).into()));
+    }
     let mut attributes = vec![
         ("hidden_size", Content::Int(2)),
         ("direction", Content::Bytes(direction.into())),
@@ -97,9 +101,19 @@ fn network(random: &mut fastrand::Rng, operator: &str) -> (String, Model, Values
         attributes.push(("linear_before_reset", Content::Int(i64::from(random.bool()))));
     }
     if random.bool() {
-        attributes.push(("clip", Content::Float(0.75)));
+        attributes.push(("clip", Content::Float(if lacking && random.bool() { 0.0 } else { 0.75 })));
     }
-    if operator == "RNN" && random.bool() {
+    if operator == "LSTM" && lacking {
+        attributes.push(("input_forget", Content::Int(i64::from(random.bool()))));
+    }
+    if lacking {
+        let functions = ["Elu", "Softsign", "leakyrelu", "HardSigmoid", "Tanh"];
+        let each = gates.min(3) - usize::from(operator == "GRU");
+        let mut named: Vec<_> = (0..each * directions).map(|_| functions[random.usize(..5)]).collect();
+        named[0] = functions[random.usize(..4)];
+        attributes.push(("activations", words(&named)));
+        attributes.push(("activation_alpha", Content::Floats([0.5, 0.25].into())));
+    } else if operator == "RNN" && random.bool() {
         attributes.push(("activations", words(&vec!["Relu"; directions])));
     }
     let what =
@@ -115,10 +129,11 @@ fn network(random: &mut fastrand::Rng, operator: &str) -> (String, Model, Values
 fn recurrent_networks_are_the_same_there_and_back_again() {
     let mut random = fastrand::Rng::with_seed(19);
     for operator in ["RNN", "GRU", "LSTM"] {
-        for _ in 0..60 {
-            let (what, model, inputs) = network(&mut random, operator);
+        for case in 0..90 {
+            let lacking = case >= 60;
+            let (what, model, inputs) = network(&mut random, operator, lacking);
             let there = there_and_back(&what, &model, &inputs);
-            let name = format!("{operator}Sequence");
+            let name = if lacking { "Loop".to_owned() } else { format!("{operator}Sequence") };
             assert!(there.graph().nodes().iter().any(|node| *node.operator.name == *name), "{what}");
         }
     }
@@ -167,17 +182,17 @@ fn a_cell_is_a_sequence_of_one_step() {
 }
 
 #[test]
-fn networks_that_openvino_lacks_are_refused() {
-    let [x, w, r] = [vec![2, 1, 3], vec![1, 8, 3], vec![1, 8, 2]]
-        .map(|dims| floats(&mut fastrand::Rng::with_seed(1), &dims));
-    let lstm = |name, content| {
-        let one = One::of(Standard::Onnx, "LSTM", 22).inputs(&[x.clone(), w.clone(), r.clone()]).known();
-        one.attribute("hidden_size", Content::Int(2)).attribute(name, content).model().0
-    };
-    let coupled = lstm("input_forget", Content::Int(1));
-    assert!(refusal(&coupled).contains("input_forget"), "{}", refusal(&coupled));
-    let softsign = lstm("activations", words(&["Sigmoid", "Softsign", "Tanh"]));
-    assert!(refusal(&softsign).contains("softsign"), "{}", refusal(&softsign));
+fn networks_of_functions_without_an_operator_are_refused() {
+    for (operator, functions) in [("RNN", &["Affine"][..]), ("GRU", &["Sigmoid", "ScaledTanh"])] {
+        let gates = if operator == "RNN" { 1 } else { 3 };
+        let [x, w, r] = [vec![2, 1, 3], vec![1, 2 * gates, 3], vec![1, 2 * gates, 2]]
+            .map(|dims| floats(&mut fastrand::Rng::with_seed(1), &dims));
+        let one = One::of(Standard::Onnx, operator, 22).inputs(&[x, w, r]).known();
+        let one = one.attribute("hidden_size", Content::Int(2)).attribute("activations", words(functions));
+        let refused = refusal(&one.model().0);
+        let name = functions[functions.len() - 1];
+        assert!(refused.contains(&format!("activation is {name}, expected")), "{refused}");
+    }
 }
 
 /// A model of one input, `x`, and these statements.
