@@ -138,6 +138,12 @@ impl<'m> InferContext<'_, 'm> {
         }
     }
 
+    /// Returns true if the elements of an input are those of an input of the model, or follow from
+    /// them by a sum.
+    pub fn is_of_model(&mut self, input: usize) -> bool {
+        self.pass.depth == 0 && self.id(input).is_some_and(|id| self.input_of(id).is_some())
+    }
+
     /// The comparison that makes an input, if it compares another input with one integer, and that
     /// integer.
     pub fn compared_with(&mut self, truth: usize, input: usize) -> Option<(Operation, Dim)> {

@@ -4,12 +4,13 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::mem::take;
 
+use gradus_core::graph::Graph;
 use gradus_core::sort::SharedSort;
 use gradus_core::{Kind, Limits, Result};
 
 use super::remarks::{ModelCondition, Problem, When, Why};
 use super::{Inference, SizeAssumptions};
-use crate::dim::{Condition, Dim, Origin, Relation, Symbols};
+use crate::dim::{Bounds, Condition, Dim, Origin, Relation, Symbols};
 
 /// Maximum number of equalities that are solved.
 const MAX_SOLVED: usize = 64;
@@ -59,16 +60,16 @@ impl Solved {
     /// Lets the equalities hold.
     pub fn assume(
         &self,
-        known: &BTreeSet<String>,
-        nameless: &BTreeSet<String>,
+        names: [&BTreeSet<String>; 2],
+        graph: &Graph,
         symbols: &mut Symbols,
     ) -> Result<Vec<ModelCondition>> {
         let mut conditions = Vec::new();
         for Equality { size, is, node } in &self.0 {
             // A name that the model gives is better than one that was made for an axis.
-            let (size, is) = if nameless.contains(is) { (is, size) } else { (size, is) };
+            let (size, is) = if names[1].contains(is) { (is, size) } else { (size, is) };
             let one = SizeAssumptions { conditions: vec![format!("{size} == {is}")], ..<_>::default() };
-            let assumed = one.assume(known, nameless, symbols)?;
+            let assumed = one.assume(names, graph, symbols)?;
             let of_node = |assumed| ModelCondition { node: node.clone(), why: Why::Run, ..assumed };
             conditions.extend(assumed.into_iter().map(of_node));
         }
@@ -220,24 +221,39 @@ fn shares_symbols(symbols: &Symbols, a: &Condition, b: &Condition) -> bool {
     !names(a).is_disjoint(&names(b))
 }
 
-/// Keeps the narrowest of several lower bounds of an expression, and of several upper ones.
+/// Keeps the narrowest of several lower bounds of an expression, and of several upper ones, and no
+/// bound of what is one number, or within those of every run.
 fn join_bounds(conditions: &mut Vec<ModelCondition>) {
-    let bound = |of: &ModelCondition| {
-        let Condition { left, relation, right } = of.relation.filter(|_| of.is_of_every_run())?;
-        Some(((left, relation), right.known()?))
-    };
-    let mut narrowest: HashMap<(Dim, Relation), i64> = HashMap::new();
-    for (key, number) in conditions.iter().filter_map(bound) {
-        let known = narrowest.entry(key).or_insert(number);
-        *known = match key.1 {
-            Relation::AtLeast => number.max(*known),
-            Relation::AtMost => number.min(*known),
-            Relation::Equal | Relation::NotEqual | Relation::Broadcast => continue,
-        };
+    let of_every_run = conditions.iter().filter(|of| of.is_of_every_run()).filter_map(|of| of.relation);
+    let mut narrowest: HashMap<Dim, (Bounds, bool)> = HashMap::new();
+    for relation in of_every_run {
+        if let Some(bounds) = relation.bounds() {
+            let (known, is_number) = narrowest.entry(relation.left).or_insert((Bounds::ANY, false));
+            *known = known.and(bounds);
+            *is_number |= relation.relation == Relation::Equal;
+        }
     }
-    conditions.retain(|of| match bound(of) {
-        Some((key @ (_, Relation::AtLeast | Relation::AtMost), number)) => narrowest[&key] == number,
-        _ => true,
+    conditions.retain(|of| {
+        let Some(relation) = of.relation.filter(|_| of.why != Why::Declared) else { return true };
+        let Some(&(known, is_number)) = narrowest.get(&relation.left) else { return true };
+        // Contradictory conditions stay, to be told.
+        if known.lower().zip(known.upper()).is_some_and(|(least, most)| least > most) {
+            return true;
+        }
+        let (Some(number), is_whole) = (relation.right.known(), of.is_of_every_run()) else { return true };
+        // One of the conditions that say the narrowest bound stays.
+        let is_above = |end: i64, least: i64| end > least || end == least && (is_number || !is_whole);
+        let is_implied = match relation.relation {
+            Relation::AtLeast => known.lower().is_some_and(|least| is_above(least, number)),
+            Relation::AtMost => known.upper().is_some_and(|most| is_above(number, most)),
+            Relation::NotEqual => {
+                known.lower().is_some_and(|least| least > number)
+                    || known.upper().is_some_and(|most| most < number)
+            }
+            Relation::Equal => !is_whole && is_number && known == Bounds::exactly(number),
+            Relation::Broadcast => false,
+        };
+        !is_implied
     });
 }
 

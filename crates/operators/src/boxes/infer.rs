@@ -59,6 +59,9 @@ pub fn selected_boxes(cx: &mut InferContext<'_, '_>) -> Dim {
 pub fn roi_pool(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (dims, rois) = (cx.dims_of_rank(0, 4)?, cx.dims_of_rank(1, 2)?);
     cx.equal(rois[1], Dim::Known(5), "number of coordinates of a region")?;
+    if cx.constant(1).is_none() {
+        cx.require_of_values("samples of regions are those of the input".to_owned());
+    }
     let shape = cx.attributes.ints("pooled_shape")?.unwrap_or(&[]);
     errors::expect_count("elements of attribute \"pooled_shape\"", shape.len(), 2)?;
     let all: Vec<_> =
