@@ -147,7 +147,8 @@ impl SizeAssumptions {
                         }
                     }
                 }
-                let text = if is_one { text.trim() } else { &symbols.print_guarded(&condition, &guards) };
+                let shortest = symbols.shortest(condition);
+                let text = if is_one { text.trim() } else { &symbols.print_guarded(&shortest, &guards) };
                 assumptions.extend(assumption(symbols, text, condition, guards)?);
             }
         }

@@ -549,6 +549,49 @@ fn axes_and_targets_of_inputs_give_conditions() {
     }
 }
 
+/// Lists, caches and tables of inputs whose lengths must suit one another.
+#[test]
+fn lengths_of_inputs_give_conditions() {
+    for (text, wanted) in [
+        ("a: int64[k]; y = Tile(x, a)", &["k == 2", "repeats are at least 0"][..]),
+        ("a: int64[2]; y = Tile(x, a)", &["a_0 >= 0", "a_1 >= 0"]),
+        ("a: int64[k]; b: int64[2]; y = Slice(x, a, b)", &["k == 2"]),
+        ("a: int64[k]; b: int64[l]; y = Slice(x, a, b)", &["l == k", "k <= 2"]),
+        ("a: int64[k]; y = Pad(x, a)", &["k == 4", "sizes after padding are at least 0"]),
+        ("i: int64[2, d]; u: float32[2, 4]; y = ScatterND(x, i, u)", &["d == 1"]),
+        (
+            "i: int64[2, d]; u: float32[2]; y = ScatterND(x, i, u)",
+            &["d == 2", "indices are within the sizes of the axes"],
+        ),
+        ("s: float32[k]; y = Resize(x, , s)", &["k == 2", "scales are finite numbers above 0"]),
+        ("a: int64[1]; rest = [-1]; t = Concat(a, rest, axis=0); y = Reshape(x, t)", &[]),
+        ("a: int64[1]; rest = [-1]; t = Concat(a, rest, axis=0); y = Reshape(x, t, allowzero=1)", &[]),
+        (
+            "q: float32[b, 3, 4]; m: float32[3, l]; y = Attention(q, q, q, m, q_num_heads=2, kv_num_heads=2)",
+            &[],
+        ),
+    ] {
+        let (found, problems, _) = told(x(&["n", "4"]).text(text));
+        assert_eq!(found.iter().map(String::as_str).collect::<Vec<_>>(), wanted, "{text}");
+        assert_eq!(problems, [""; 0]);
+    }
+}
+
+/// Bounds within those that others say are left out, wherever they apply.
+#[test]
+fn bounds_that_others_imply_are_left_out() {
+    let reshaped = "zero = [0]; two = [2]; rest = [-1]; shape = Shape(x); n = Gather(shape, zero); half = Div(n, two);
+         target = Concat(half, rest, axis=0); parts = Reshape(x, target); third = [3]; rows = Gather(x, third);";
+    for (text, wanted) in [
+        ("y = Identity(rows)", &["6*n == (n//2)*((6*n)//(n//2))", "n >= 4"][..]),
+        ("w: float32[2, 8]; y = MatMul(w, x)", &["n == 8"]),
+    ] {
+        let (found, problems, _) = told(x(&["n", "6"]).text(reshaped).text(text));
+        assert_eq!(found.iter().map(String::as_str).collect::<Vec<_>>(), wanted, "{text}");
+        assert_eq!(problems, [""; 0]);
+    }
+}
+
 /// A size that data decides, beside a 0 that copies one: no -1 is written whose size cannot be
 /// told.
 #[test]

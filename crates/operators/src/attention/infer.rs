@@ -180,9 +180,9 @@ pub fn tensor_scatter(cx: &mut InferContext<'_, '_>) -> InferResult {
             return Err(errors::value("end of the update", end, format_args!("at most {size}")).into());
         }
         cx.require_if_any(&dims[..1], dims[axis], end);
-        if cx.integers(2).is_none() {
+        if cx.known_integers(2).is_none() {
             let last = cx.subtract(dims[axis], update[axis]);
-            cx.require_elements(2, Dim::ZERO, last);
+            require_up_to(cx, (2, "first index"), last, None)?;
         }
     } else {
         let least = cx.min(update[axis], Dim::ONE);

@@ -277,8 +277,13 @@ pub fn require_up_to(
     ignored: Option<i64>,
 ) -> Result<(), InferError> {
     let Some(all) = cx.integers(input) else {
-        if ignored.is_none() {
-            cx.require_elements(input, Dim::ZERO, most);
+        match ignored {
+            None => cx.require_elements(input, Dim::ZERO, most),
+            Some(ignored) if cx.is_of_model(input) => {
+                let most = cx.symbols().print(most).to_string();
+                cx.require_of_values(format!("each {what} is from 0 to {most}, or {ignored}"));
+            }
+            Some(_) => {}
         }
         return Ok(());
     };

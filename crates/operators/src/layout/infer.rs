@@ -106,6 +106,9 @@ pub fn tile(cx: &mut InferContext<'_, '_>) -> InferResult {
         return like_first(cx, dims);
     };
     errors::expect_count("repeats", repeats.len(), dims.len())?;
+    for times in cx.told_integers(1) {
+        cx.require(times, Relation::AtLeast, Dim::ZERO);
+    }
     repeated(cx, &dims, &repeats)
 }
 

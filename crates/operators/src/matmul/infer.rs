@@ -92,7 +92,8 @@ fn counted(cx: &mut InferContext<'_, '_>, input: usize, what: &str, wanted: i128
     let product = |all: i128, dim: &Dim| Some(all.saturating_mul(dim.known()?.into()));
     match dims.iter().try_fold(1, product) {
         Some(own) if own != wanted => Err(errors::count(what, own, wanted).into()),
-        _ => Ok(()),
+        Some(_) => Ok(()),
+        None => i64::try_from(wanted).map_or(Ok(()), |wanted| cx.elements_of(input, wanted)),
     }
 }
 
