@@ -28,7 +28,7 @@ fn assumptions_are_listed_and_hold_together() {
         (&["--min", "seq=4", "--range", "seq=1..9"][..], "4 <= seq <= 9 (the options)"),
         (&["--range", "seq=1..9", "--range", "seq=3..12"], "3 <= seq <= 9 (the options)"),
         (&["--assume", "seq % 8 == 0"], "seq % 8 == 0 (the options)"),
-        (&["--assume", "And(seq % 8 == 0, batch >= 2)"], "seq%8 == 0 (the options)"),
+        (&["--assume", "And(seq % 8 == 0, batch >= 2)"], "seq % 8 == 0 (the options)"),
         (&["--assume", "And(seq % 8 == 0, batch >= 2)"], "batch >= 2 (the options)"),
         (&["--assume", "seq == 8 or batch == 2"], "seq == 8 or batch == 2 (the options)"),
     ];

@@ -27,22 +27,6 @@ impl Symbols {
         Claim::parse(text)?.condition(self)
     }
 
-    /// Reads conditions that `and` joins, each with guards under which it applies: of `n in {1, 8}`,
-    /// `n == 1` where `n != 8`, as [`Condition::among`] has it; of relations that `or` joins, the
-    /// first where the others fail.
-    ///
-    /// # Errors
-    /// Errors of [`Symbols::parse_condition`].
-    pub fn parse_guarded(&mut self, text: &str) -> Result<Vec<(Condition, Vec<Condition>)>> {
-        let claim = Claim::parse(text)?;
-        let read = |part: &Claim| {
-            let [first, others @ ..] = part.any() else { return Ok((part.condition(self)?, Vec::new())) };
-            let guards = others.iter().map(|of| of.opposite().condition(self)).collect::<Result<_>>()?;
-            Ok((first.condition(self)?, guards))
-        };
-        claim.all().iter().map(read).collect()
-    }
-
     /// Lets an expression be one of some numbers from now on, as far as bounds and a common divisor
     /// say it.
     pub fn assume_among(&mut self, of: Dim, numbers: &[i64]) {

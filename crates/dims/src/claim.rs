@@ -1,6 +1,7 @@
 //! Conditions as they are written.
 
 use std::cmp::Ordering;
+use std::fmt;
 use std::sync::Arc;
 
 use gradus_core::{Error, Kind, Result};
@@ -122,12 +123,16 @@ impl Claim {
         }
     }
 
-    /// The relations one of which holds where this claim, which joins no others, does.
-    pub(crate) fn any(&self) -> &[Claim] {
-        match &self.parts {
-            Parts::Any(any) => any,
-            Parts::Single | Parts::All(_) => std::slice::from_ref(self),
-        }
+    /// The condition on symbols that this is, if it joins none by `and`, and guards under which it
+    /// applies: of `n in {1, 8}`, `n == 1` where `n != 8`, as [`Condition::among`] has it; of
+    /// relations that `or` joins, the first where the others fail.
+    ///
+    /// # Errors
+    /// [`Kind::Limit`] if an expression is too large, [`Kind::Value`] if it divides by 0.
+    pub fn guarded(&self, symbols: &mut Symbols) -> Result<(Condition, Vec<Condition>)> {
+        let Parts::Any(any) = &self.parts else { return Ok((self.condition(symbols)?, Vec::new())) };
+        let guards = any[1..].iter().map(|of| of.opposite().condition(symbols)).collect::<Result<_>>()?;
+        Ok((any[0].condition(symbols)?, guards))
     }
 
     fn single(left: Expression, sign: Sign, right: Expression) -> Claim {
@@ -252,6 +257,27 @@ impl Claim {
         let (left, right) = (symbols.intern(left)?, symbols.intern(right)?);
         let right = symbols.add(right, Dim::Known(more))?;
         Some(Condition::new(left, relation, right))
+    }
+}
+
+impl fmt::Display for Claim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (parts, between) = match &self.parts {
+            Parts::All(all) => (all, " and "),
+            Parts::Any(any) => (any, " or "),
+            Parts::Single => {
+                let sign = SIGNS.iter().find(|(_, sign)| *sign == self.sign).map_or("", |(text, _)| text);
+                return write!(f, "{} {sign} {}", self.left.text(), self.right.text());
+            }
+        };
+        for (i, part) in parts.iter().enumerate() {
+            f.write_str(if i > 0 { between } else { "" })?;
+            match part.parts {
+                Parts::Any(_) => write!(f, "({part})")?,
+                Parts::Single | Parts::All(_) => part.fmt(f)?,
+            }
+        }
+        Ok(())
     }
 }
 

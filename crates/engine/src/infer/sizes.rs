@@ -7,7 +7,7 @@ use gradus_core::{Error, Kind, Result};
 
 use super::remarks::When;
 use super::{InputFact, ModelCondition};
-use crate::dim::{Bounds, Condition, Symbols};
+use crate::dim::{Bounds, Claim, Condition, Symbols};
 
 /// Sizes and types of inputs, given before a model is inferred, folded, converted or compared.
 #[derive(Clone, Debug, Default)]
@@ -82,8 +82,11 @@ impl SizeAssumptions {
             for (name, value) in given {
                 symbols.fix(name, *value);
             }
-            for (condition, guards) in symbols.parse_guarded(text).unwrap_or_default() {
-                assume_of(dims, &mut symbols, &condition, &guards);
+            let claim = Claim::parse(text);
+            for part in claim.iter().flat_map(Claim::all) {
+                if let Ok((condition, guards)) = part.guarded(&mut symbols) {
+                    assume_of(dims, &mut symbols, &condition, &guards);
+                }
             }
         }
         self.conditions.iter().all(|text| {
@@ -133,9 +136,9 @@ impl SizeAssumptions {
     ) -> Result<Vec<ModelCondition>> {
         let mut assumptions = Vec::new();
         for text in &self.conditions {
-            let all = symbols.parse_guarded(text)?;
-            let is_one = all.len() == 1;
-            for (condition, guards) in all {
+            let claim = Claim::parse(text)?;
+            for part in claim.all() {
+                let (condition, guards) = part.guarded(symbols)?;
                 for dim in guards.iter().chain([&condition]).flat_map(|of| [of.left, of.right]) {
                     let names: Vec<_> =
                         symbols.symbols_of(dim).into_iter().map(|symbol| symbol.name.clone()).collect();
@@ -147,9 +150,8 @@ impl SizeAssumptions {
                         }
                     }
                 }
-                let shortest = symbols.shortest(condition);
-                let text = if is_one { text.trim() } else { &symbols.print_guarded(&shortest, &guards) };
-                assumptions.extend(assumption(symbols, text, condition, guards)?);
+                let written = if claim.all().len() == 1 { text.trim() } else { &part.to_string() };
+                assumptions.extend(assumption(symbols, written, condition, guards)?);
             }
         }
         Ok(assumptions)

@@ -10,7 +10,7 @@ use gradus_core::{Kind, Limits, Result};
 
 use super::remarks::{ModelCondition, Problem, When, Why};
 use super::{Inference, SizeAssumptions};
-use crate::dim::{Bounds, Condition, Dim, Origin, Relation, Symbols};
+use crate::dim::{Condition, Dim, Origin, Relation, Symbols};
 
 /// Maximum number of equalities that are solved.
 const MAX_SOLVED: usize = 64;
@@ -224,33 +224,28 @@ fn shares_symbols(symbols: &Symbols, a: &Condition, b: &Condition) -> bool {
 /// Keeps the narrowest of several lower bounds of an expression, and of several upper ones, and no
 /// bound of what is one number, or within those of every run.
 fn join_bounds(conditions: &mut Vec<ModelCondition>) {
-    let of_every_run = conditions.iter().filter(|of| of.is_of_every_run()).filter_map(|of| of.relation);
-    let mut narrowest: HashMap<Dim, (Bounds, bool)> = HashMap::new();
-    for relation in of_every_run {
+    // The ends, and whether an equality says them: contradictory ones, which are told, stay apart.
+    let mut narrowest: HashMap<Dim, (i64, i64, bool)> = HashMap::new();
+    for relation in conditions.iter().filter(|of| of.is_of_every_run()).filter_map(|of| of.relation) {
         if let Some(bounds) = relation.bounds() {
-            let (known, is_number) = narrowest.entry(relation.left).or_insert((Bounds::ANY, false));
-            *known = known.and(bounds);
-            *is_number |= relation.relation == Relation::Equal;
+            let known = narrowest.entry(relation.left).or_insert((i64::MIN, i64::MAX, false));
+            known.0 = known.0.max(bounds.lower().unwrap_or(i64::MIN));
+            known.1 = known.1.min(bounds.upper().unwrap_or(i64::MAX));
+            known.2 |= relation.relation == Relation::Equal;
         }
     }
     conditions.retain(|of| {
-        let Some(relation) = of.relation.filter(|_| of.why != Why::Declared) else { return true };
-        let Some(&(known, is_number)) = narrowest.get(&relation.left) else { return true };
-        // Contradictory conditions stay, to be told.
-        if known.lower().zip(known.upper()).is_some_and(|(least, most)| least > most) {
-            return true;
-        }
-        let (Some(number), is_whole) = (relation.right.known(), of.is_of_every_run()) else { return true };
+        let Some(relation) = of.relation.filter(|_| of.why == Why::Run) else { return true };
+        let Some(&(least, most, is_number)) = narrowest.get(&relation.left) else { return true };
+        let Some(number) = relation.right.known().filter(|_| least <= most) else { return true };
+        let is_whole = of.is_of_every_run();
         // One of the conditions that say the narrowest bound stays.
         let is_above = |end: i64, least: i64| end > least || end == least && (is_number || !is_whole);
         let is_implied = match relation.relation {
-            Relation::AtLeast => known.lower().is_some_and(|least| is_above(least, number)),
-            Relation::AtMost => known.upper().is_some_and(|most| is_above(number, most)),
-            Relation::NotEqual => {
-                known.lower().is_some_and(|least| least > number)
-                    || known.upper().is_some_and(|most| most < number)
-            }
-            Relation::Equal => !is_whole && is_number && known == Bounds::exactly(number),
+            Relation::AtLeast => is_above(least, number),
+            Relation::AtMost => is_above(number, most),
+            Relation::NotEqual => least > number || most < number,
+            Relation::Equal => !is_whole && least == number && most == number,
             Relation::Broadcast => false,
         };
         !is_implied

@@ -202,7 +202,7 @@ fn fits_of_several_sizes_propose_numbers_or_a_link() {
         // A product, and a difference.
         (
             "x: float32[b, n]; flat = [64]; pad = Reshape(x, flat); y = Relu(pad)".to_owned(),
-            "give the others numbers, or assume \"n*b == 64\"".to_owned(),
+            "give the others numbers, or assume \"b*n == 64\"".to_owned(),
         ),
         (
             "x: float32[n, 8]; k: float32[m, 8]; zero = [0]; rows = Shape(x, start=0, end=1);

@@ -275,7 +275,10 @@ fn values_that_a_run_checks_are_conditions() {
     for (sketch, wanted) in [
         (ints(&["m"]).text("y = ReverseSequence(x, i)"), &["0 <= elements of \"i\" <= n"][..]),
         (ints(&["n"]).text("y = NegativeLogLikelihoodLoss(x, i)"), &["0 <= elements of \"i\" <= m - 1"]),
-        (ints(&["n"]).text("y = NegativeLogLikelihoodLoss(x, i, ignore_index=7)"), &[]),
+        (
+            ints(&["n"]).text("y = NegativeLogLikelihoodLoss(x, i, ignore_index=7)"),
+            &["each label is from 0 to m - 1, or 7"],
+        ),
         (
             ints(&["k"])
                 .input("z", DType::F32, &["n", "m", "1", "1"])
@@ -400,7 +403,10 @@ fn sizes_that_a_run_checks_are_conditions() {
         ("i: int64[j, k]; y = GatherND(x, i)", &["k <= 2"]),
         ("i: int64[n, k]; y = GatherND(x, i, batch_dims=1)", &["k <= 1"]),
         ("i: int64[j, k]; y = com.microsoft.GatherND(x, i)", &["k <= 2"]),
-        ("i: int64[j, k]; u: float32; y = ScatterND(x, i, u)", &["k <= 2"]),
+        (
+            "i: int64[j, k]; u: float32; y = ScatterND(x, i, u)",
+            &["indices are within the sizes of the axes", "k <= 2"],
+        ),
         // The scale to a size above 0 is a quotient by the size of the axis.
         (
             "t = [3, 5]; y = Resize(x, , , t, axes=[0, 1], keep_aspect_ratio_policy=not_larger)",
@@ -523,11 +529,12 @@ fn axes_and_targets_of_inputs_give_conditions() {
                 "a_0 >= -1",
                 "a_1 >= -1",
                 "a_0 + a_1 >= -1",
-                "4*n == a_1*((4*n)//a_1) if a_1 >= 1 and a_0 == -1",
-                "4*n == n*a_1 if a_1 >= 1 and a_0 == 0",
+                "4*n == a_1*((4*n)//a_1) if a_0 == -1 and a_1 >= 1",
+                "4*n == n*a_1 if a_0 == 0 and a_1 >= 1",
                 "4*n == a_0*((4*n)//a_0) if a_0 >= 1 and a_1 == -1",
                 "n == a_0 if a_0 >= 1 and a_1 == 0",
                 "4*n == a_0*a_1 if a_0 >= 1 and a_1 >= 1",
+                "n >= 1 if a_0 == 0 and a_1 == -1",
             ],
         ),
         (
@@ -553,7 +560,7 @@ fn axes_and_targets_of_inputs_give_conditions() {
 #[test]
 fn lengths_of_inputs_give_conditions() {
     for (text, wanted) in [
-        ("a: int64[k]; y = Tile(x, a)", &["k == 2", "repeats are at least 0"][..]),
+        ("a: int64[k]; y = Tile(x, a)", &["k == 2", "a_0 >= 0", "a_1 >= 0", "n*a_0 >= 0"][..]),
         ("a: int64[2]; y = Tile(x, a)", &["a_0 >= 0", "a_1 >= 0"]),
         ("a: int64[k]; b: int64[2]; y = Slice(x, a, b)", &["k == 2"]),
         ("a: int64[k]; b: int64[l]; y = Slice(x, a, b)", &["l == k", "k <= 2"]),
