@@ -211,7 +211,7 @@ error: cannot parse expression "n +": character 4 is the end, expected a name, a
     misused(
         &["dim", "n == ("],
         str![[r#"
-error: cannot parse expression " (": character 3 is the end, expected a name, a number or "("
+error: cannot parse expression "(": character 2 is the end, expected a name, a number or "("
   |
 1 | n == (
   | ^^^^^^
@@ -243,6 +243,9 @@ error: --at is n=x, expected NAME=NUMBER
         &["dim", "n /: 2"],
         str![[r#"
 error: cannot evaluate "n /: 2": n % 2 is not known, expected 0, as /: leaves no rest
+  |
+1 | n /: 2
+  | ^^^^^^
 
 "#]],
     );

@@ -127,7 +127,13 @@ impl Cost {
         };
         let about: Vec<_> = self.every_run().filter(is_about).collect();
         let link = |of: &Condition| format!("\"{} == {}\"", symbols.print(of.left), symbols.print(of.right));
-        let is_equality = |of: &&Condition| matches!(of.relation, Relation::Equal | Relation::Broadcast);
+        // `n == min(n, m)` says that n is bounded, and not what it is.
+        let is_within = |of: &Condition| {
+            let names = [of.left, of.right].map(|dim| symbols.symbols_of(dim));
+            names[0].iter().any(|symbol| names[1].iter().any(|other| other.name == symbol.name))
+        };
+        let is_equality =
+            |of: &&Condition| matches!(of.relation, Relation::Equal | Relation::Broadcast) && !is_within(of);
         let links: Vec<_> = about.iter().filter(is_equality).map(link).collect();
         if !links.is_empty() {
             return format!("exactly one: give the others numbers, or assume {}", links.join(", "));
@@ -143,11 +149,12 @@ impl Cost {
         let is_bound = |of: &&Condition| {
             [of.left, of.right].into_iter().any(|side| symbols.as_symbol(side).is_some())
                 && of.right.known().is_none()
+                && !is_within(of)
         };
         let link = match (total, about.iter().find(is_bound)) {
             (_, Some(of)) => Some(link(of)),
             (Some((past, total)), None) => Some(format!("\"{total} == {past} + 1\"")),
-            (None, None) => (about.is_empty() && past.is_none())
+            (None, None) => (about.iter().all(is_within) && past.is_none())
                 .then(|| format!("\"{free} == {}\"", names[names.len().saturating_sub(2)])),
         };
         let link = link.map_or_else(String::new, |link| format!(", or the missing link, as --assume {link}"));

@@ -208,11 +208,11 @@ fn fits_of_several_sizes_propose_numbers_or_a_link() {
             "x: float32[n, 8]; k: float32[m, 8]; zero = [0]; rows = Shape(x, start=0, end=1);
              cut = Slice(k, zero, rows, zero); y = Add(x, cut)"
                 .to_owned(),
-            "give the others numbers, as --dim n=1, or the missing link, as --assume \"m == n\"".to_owned(),
+            "give the others numbers, as --dim m=1, or the missing link, as --assume \"n == m\"".to_owned(),
         ),
         (
             "x: float32[n]; k: float32[m]; a = Relu(x); y = Relu(k)".to_owned(),
-            "give the others numbers, as --dim n=1, or the missing link, as --assume \"m == n\"".to_owned(),
+            "give the others numbers, as --dim m=1, or the missing link, as --assume \"n == m\"".to_owned(),
         ),
     ];
     for (text, wanted) in cases {

@@ -543,9 +543,11 @@ fn axes_and_targets_of_inputs_give_conditions() {
                 "a_0 >= -1",
                 "a_1 >= -1",
                 "a_0 + a_1 >= -1",
-                "4*n == a_1*((4*n)//a_1) if a_1 >= 1 and a_0 == -1",
-                "4*n == a_0*((4*n)//a_0) if a_0 >= 1 and a_1 == -1",
+                "4*n == a_1*((4*n)//a_1) if a_0 == -1 and a_1 >= 0",
+                "4*n == a_0*((4*n)//a_0) if a_0 >= 0 and a_1 == -1",
                 "4*n == a_0*a_1 if a_0 >= 0 and a_1 >= 0",
+                "a_1 >= 1 if a_0 == -1 and a_1 >= 0",
+                "a_0 >= 1 if a_0 >= 0 and a_1 == -1",
             ],
         ),
         ("a: int64[4]; y = Reshape(x, a)", &["the target has as many elements as the input"]),
@@ -561,21 +563,26 @@ fn axes_and_targets_of_inputs_give_conditions() {
 fn lengths_of_inputs_give_conditions() {
     for (text, wanted) in [
         ("a: int64[k]; y = Tile(x, a)", &["k == 2", "a_0 >= 0", "a_1 >= 0", "n*a_0 >= 0"][..]),
-        ("a: int64[2]; y = Tile(x, a)", &["a_0 >= 0", "a_1 >= 0"]),
+        ("a: int64[2]; y = Tile(x, a)", &["a_0 >= 0", "a_1 >= 0", "n*a_0 >= 0"]),
         ("a: int64[k]; b: int64[2]; y = Slice(x, a, b)", &["k == 2"]),
         ("a: int64[k]; b: int64[l]; y = Slice(x, a, b)", &["l == k", "k <= 2"]),
-        ("a: int64[k]; y = Pad(x, a)", &["k == 4", "sizes after padding are at least 0"]),
-        ("i: int64[2, d]; u: float32[2, 4]; y = ScatterND(x, i, u)", &["d == 1"]),
+        ("a: int64[k]; y = Pad(x, a)", &["k == 4", "n + a_0 + a_2 >= 0", "a_1 + a_3 + 4 >= 0"]),
+        (
+            "i: int64[2, d]; u: float32[2, 4]; y = ScatterND(x, i, u)",
+            &["d == 1", "n >= 1", "-n <= elements of \"i\" <= n - 1"],
+        ),
         (
             "i: int64[2, d]; u: float32[2]; y = ScatterND(x, i, u)",
-            &["d == 2", "indices are within the sizes of the axes"],
+            &["d == 2", "n >= 1", "indices are within the sizes of the axes"],
         ),
         ("s: float32[k]; y = Resize(x, , s)", &["k == 2", "scales are finite numbers above 0"]),
-        ("a: int64[1]; rest = [-1]; t = Concat(a, rest, axis=0); y = Reshape(x, t)", &[]),
-        ("a: int64[1]; rest = [-1]; t = Concat(a, rest, axis=0); y = Reshape(x, t, allowzero=1)", &[]),
         (
-            "q: float32[b, 3, 4]; m: float32[3, l]; y = Attention(q, q, q, m, q_num_heads=2, kv_num_heads=2)",
-            &[],
+            "a: int64[1]; rest = [-1]; t = Concat(a, rest, axis=0); y = Reshape(x, t)",
+            &["a_0 >= 0", "4*n == a_0*((4*n)//a_0) if a_0 >= 1", "n >= 1 if a_0 == 0"],
+        ),
+        (
+            "a: int64[1]; rest = [-1]; t = Concat(a, rest, axis=0); y = Reshape(x, t, allowzero=1)",
+            &["4*n == a_0*((4*n)//a_0)", "a_0 >= 1"],
         ),
     ] {
         let (found, problems, _) = told(x(&["n", "4"]).text(text));
