@@ -433,15 +433,13 @@ impl<'t> Form<'t> {
         if let Some(part) = text.strip_prefix(['~', '!']) {
             return Form::Not(part);
         }
-        let (name, arguments) = match text.find('(').map(|at| (text[..at].trim_end(), within(&text[at..]))) {
-            Some((name, Some(arguments))) => (name, arguments),
-            _ => {
-                return match text {
-                    "True" | "true" => Form::Truth(true),
-                    "False" | "false" => Form::Truth(false),
-                    _ => Form::Expression,
-                };
-            }
+        let call = text.find('(').and_then(|at| Some((text[..at].trim_end(), within(&text[at..])?)));
+        let Some((name, arguments)) = call else {
+            return match text {
+                "True" | "true" => Form::Truth(true),
+                "False" | "false" => Form::Truth(false),
+                _ => Form::Expression,
+            };
         };
         let parts = split(arguments, &[","]);
         match (name, &parts[..]) {
@@ -474,12 +472,12 @@ fn within(text: &str) -> Option<&str> {
 
 /// The place, the length and the meaning of the first sign between expressions.
 fn sign_of(text: &str) -> Option<(usize, usize, Sign)> {
-    let outside = places(text).filter(|&(_, _, depth)| depth == 0);
+    let mut outside = places(text).filter(|&(_, _, depth)| depth == 0);
     let found = |(at, ..): (usize, char, i64)| {
         let sign = SIGNS.iter().find(|(written, _)| text[at..].starts_with(written));
         sign.map(|&(written, sign)| (at, written.len(), sign))
     };
-    outside.filter_map(found).next()
+    outside.find_map(found)
 }
 
 /// The parts of a text between signs that are in no quotes and in no parentheses. A sign of letters

@@ -343,7 +343,7 @@ fn sets_are_decided() {
     assert_eq!((bounds.lower(), bounds.upper()), (Some(8), Some(16)));
 }
 
-/// Conditions that are joined, as Python, SymPy and C write it.
+/// Conditions that are joined, as Python, `SymPy` and C write it.
 #[test]
 fn joined_claims_are_decided() {
     let cases: [(&str, &[&str], Option<bool>); 23] = [
@@ -396,14 +396,17 @@ fn joined_claims_are_decided() {
     assert!(Claim::parse("n & m <= 3").unwrap().holds(|name| Some(if name == "n" { 9 } else { 3 })).unwrap());
     let deep = |count: usize| format!("{}n == 1{}", "not (".repeat(count), ")".repeat(count));
     assert!(Claim::parse(&deep(8)).is_ok() && Claim::parse(&deep(40)).is_err());
-    let wide = vec!["(n == 1 and m == 2)"; 12].join(" or ");
+    let wide = ["(n == 1 and m == 2)"; 12].join(" or ");
     assert!(Claim::parse(&wide).unwrap_err().to_string().contains("at most 256"));
 }
+
+/// Decides a claim at a point.
+type Holds = Box<dyn Fn(&[i64; 4]) -> Option<bool>>;
 
 /// Random joined relations hold where their parts say so.
 #[test]
 fn joined_claims_hold_as_their_parts_do() {
-    fn joined(random: &mut fastrand::Rng, depth: u32) -> (String, Box<dyn Fn(&[i64; 4]) -> Option<bool>>) {
+    fn joined(random: &mut fastrand::Rng, depth: u32) -> (String, Holds) {
         if depth == 0 {
             let claim = Random::new(random);
             return (claim.text(), Box::new(move |at| claim.holds(at)));
@@ -411,7 +414,6 @@ fn joined_claims_hold_as_their_parts_do() {
         let (a, of_a) = joined(random, depth - 1);
         let (b, of_b) = joined(random, random.clone().u32(0..depth));
         // A part without a value leaves all without one.
-        type Holds = Box<dyn Fn(&[i64; 4]) -> Option<bool>>;
         let both = |of: fn(bool, bool) -> bool, [a, b]: [Holds; 2]| -> Holds {
             Box::new(move |at| a(at).zip(b(at)).map(|(a, b)| of(a, b)))
         };
@@ -471,9 +473,10 @@ fn expressions_without_a_form_say_why() {
         ("9223372036854775807 + 1", "it is too large or exceeds 64 bits"),
     ] {
         let mut symbols = Symbols::default();
-        let error = match Claim::is_written(text) {
-            true => symbols.parse_condition(text).unwrap_err(),
-            false => symbols.parse(text).unwrap_err(),
+        let error = if Claim::is_written(text) {
+            symbols.parse_condition(text).unwrap_err()
+        } else {
+            symbols.parse(text).unwrap_err()
         };
         assert!(error.to_string().contains(why), "{text}: {error}");
     }

@@ -277,15 +277,14 @@ fn require_target(
     }
     let all = cx.product(given);
     for (guards, sizes, left) in cases {
-        cx.guarded(&guards, |cx| match left {
-            Some(left) => {
+        cx.guarded(&guards, |cx| {
+            if let Some(left) = left {
                 let rest = cx.product(&[&sizes[..left], &sizes[left + 1..]].concat());
                 cx.require(rest, Relation::AtLeast, Dim::ONE);
                 let quotient = cx.floor_divide(all, rest);
                 let whole = cx.multiply(rest, quotient);
                 cx.require(all, Relation::Equal, whole);
-            }
-            None => {
+            } else {
                 let sizes = cx.product(&sizes);
                 cx.require(all, Relation::Equal, sizes);
             }
