@@ -128,6 +128,7 @@ pub fn packed(cx: &mut InferContext<'_, '_>) -> InferResult {
         let each = [n, (k - 1) / block + 1, (block - 1) / (8 / bits) + 1];
         let codes = each.into_iter().map(i128::from).fold(1, i128::saturating_mul);
         counted(cx, 1, "packed codes", codes)?;
+        counted(cx, 2, "scales", i128::from(each[0]) * i128::from(each[1]))?;
     }
     let dims = cx.dims(0)?;
     let (mut k, n) = (cx.attributes.int("K")?, cx.attributes.int("N")?);

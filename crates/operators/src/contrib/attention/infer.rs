@@ -78,6 +78,11 @@ pub fn multi_head(cx: &mut InferContext<'_, '_>) -> InferResult {
         cx.equal(*k, width, "width of the key")?;
         cx.equal(*v_len, kv_len, "length of the value")?;
     }
+    if cx.known_dims(1).is_some_and(|key| key.len() == 4) {
+        let size = cx.floor_divide(width, heads);
+        cx.same_shape(1, &[batch, heads, kv_len, size])?;
+        cx.same_shape(2, &[batch, heads, kv_len, size_v])?;
+    }
     let twice = cx.multiply(width, Dim::Known(2));
     let biases = cx.add(twice, hidden);
     cx.same_shape(3, &[biases])?;
