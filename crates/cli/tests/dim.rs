@@ -211,7 +211,7 @@ error: cannot parse expression "n +": character 4 is the end, expected a name, a
     misused(
         &["dim", "n == ("],
         str![[r#"
-error: cannot parse expression " (": character 3 is the end, expected a name, a number or "("
+error: cannot parse expression "(": character 2 is the end, expected a name, a number or "("
   |
 1 | n == (
   | ^^^^^^
@@ -240,12 +240,22 @@ error: --at is n=x, expected NAME=NUMBER
 "#]],
     );
     misused(
-        &["dim", "1 <= n <= 4"],
+        &["dim", "n /: 2"],
         str![[r#"
-error: condition is "1 <= n <= 4", expected one sign between two expressions, and a condition for each sign
+error: cannot evaluate "n /: 2": n % 2 is not known, expected 0, as /: leaves no rest
   |
-1 | 1 <= n <= 4
-  | ^^^^^^^^^^^
+1 | n /: 2
+  | ^^^^^^
+
+"#]],
+    );
+    misused(
+        &["dim", "n >= 1 and m"],
+        str![[r#"
+error: condition is "m", expected two expressions with ==, !=, <=, >=, < or > between them, as "h % 32 == 0", or numbers, as "n in {1, 8}"
+  |
+1 | n >= 1 and m
+  | ^^^^^^^^^^^^
 
 "#]],
     );

@@ -28,6 +28,9 @@ fn assumptions_are_listed_and_hold_together() {
         (&["--min", "seq=4", "--range", "seq=1..9"][..], "4 <= seq <= 9 (the options)"),
         (&["--range", "seq=1..9", "--range", "seq=3..12"], "3 <= seq <= 9 (the options)"),
         (&["--assume", "seq % 8 == 0"], "seq % 8 == 0 (the options)"),
+        (&["--assume", "And(seq % 8 == 0, batch >= 2)"], "seq % 8 == 0 (the options)"),
+        (&["--assume", "And(seq % 8 == 0, batch >= 2)"], "batch >= 2 (the options)"),
+        (&["--assume", "seq == 8 or batch == 2"], "seq == 8 or batch == 2 (the options)"),
     ];
     for (more, wanted) in listed {
         let (code, text) = about_positions("infer", more);
@@ -39,6 +42,11 @@ fn assumptions_are_listed_and_hold_together() {
         (&["--assume", "seq % 8 > 7"], "holds for no sizes"),
         (&["--assume", "seq < 0"], "holds for no sizes"),
         (&["--assume", "other == 3"], "unknown dimension \"other\""),
+        (&["--assume", "seq == 4 and other == 3"], "unknown dimension \"other\""),
+        (&["--assume", "tokens == 8000"], "its value is given by --set tokens=VALUE"),
+        (&["--assume", "seq == 4 or tokens == 8000"], "its value is given by --set tokens=VALUE"),
+        (&["--range", "tokens=1..4"], "its value is given by --set tokens=VALUE"),
+        (&["--dim", "tokens=4"], "its value is given by --set tokens=VALUE"),
     ];
     for (more, wanted) in refused {
         let (code, text) = about_positions("infer", more);

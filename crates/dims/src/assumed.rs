@@ -27,20 +27,6 @@ impl Symbols {
         Claim::parse(text)?.condition(self)
     }
 
-    /// Reads a condition, and guards under which it applies: of `n in {1, 8}`, `n == 1` where
-    /// `n != 8`, as [`Condition::among`] has it; of others, none.
-    ///
-    /// # Errors
-    /// Errors of [`Symbols::parse_condition`].
-    pub fn parse_guarded(&mut self, text: &str) -> Result<(Condition, Vec<Condition>)> {
-        let claim = Claim::parse(text)?;
-        let Some((of, numbers)) = claim.among() else { return Ok((claim.condition(self)?, Vec::new())) };
-        let of = self.canonical(of)?;
-        let is = |relation, &number| Condition::new(of, relation, Dim::Known(number));
-        let guards = numbers[1..].iter().map(|number| is(Relation::NotEqual, number)).collect();
-        Ok((is(Relation::Equal, &numbers[0]), guards))
-    }
-
     /// Lets an expression be one of some numbers from now on, as far as bounds and a common divisor
     /// say it.
     pub fn assume_among(&mut self, of: Dim, numbers: &[i64]) {

@@ -18,10 +18,11 @@
 
 use std::sync::Arc;
 
-use gradus_core::Result;
+use gradus_core::{Error, Kind, Result};
 
 use super::parser::Parser;
 use super::sum::{Sum, floor, gcd};
+use super::text::too_large;
 use super::{Dim, Symbols};
 
 /// A step of an evaluation, with its operands on a stack.
@@ -46,6 +47,11 @@ pub(super) enum Step {
     Min,
     Max,
     Broadcast,
+}
+
+/// Returns true if a step divides by its second operand.
+fn divides(step: &Step) -> bool {
+    matches!(step, Step::Divide | Step::DivideWhole | Step::FloorDivide | Step::CeilDivide | Step::Modulo)
 }
 
 /// An expression as it was written.
@@ -97,29 +103,62 @@ impl Expression {
         &self.text
     }
 
+    /// The index of the step with which the operand of each step begins, whose last step that is.
+    fn begins(&self) -> Vec<usize> {
+        let mut begins: Vec<usize> = Vec::with_capacity(self.steps.len());
+        for (at, step) in self.steps.iter().enumerate() {
+            begins.push(match step {
+                Step::Number(..) | Step::Name(_) => at,
+                Step::Negate | Step::Floor | Step::Ceiling | Step::Truncate => begins[at - 1],
+                _ => begins[begins[at - 1] - 1],
+            });
+        }
+        begins
+    }
+
+    fn part(&self, steps: std::ops::Range<usize>) -> Expression {
+        Expression { steps: self.steps[steps].to_vec(), ..self.clone() }
+    }
+
     /// The expressions that it divides by, each before those that hold it.
     pub(crate) fn divisors(&self) -> Vec<Expression> {
-        let (mut begins, mut divisors) = (Vec::new(), Vec::new());
-        for (at, step) in self.steps.iter().enumerate() {
-            match step {
-                Step::Number(..) | Step::Name(_) => begins.push(at),
-                Step::Negate | Step::Floor | Step::Ceiling | Step::Truncate => {}
-                _ => {
-                    let begin = begins.pop().unwrap_or(at);
-                    if matches!(
-                        step,
-                        Step::Divide
-                            | Step::DivideWhole
-                            | Step::FloorDivide
-                            | Step::CeilDivide
-                            | Step::Modulo
-                    ) {
-                        divisors.push(Expression { steps: self.steps[begin..at].to_vec(), ..self.clone() });
-                    }
-                }
+        let begins = self.begins();
+        let is_division = |at: &usize| divides(&self.steps[*at]);
+        (0..begins.len()).filter(is_division).map(|at| self.part(begins[at - 1]..at)).collect()
+    }
+
+    /// The error about an expression without a canonical form: its first part that has none.
+    pub(crate) fn without_form(&self, symbols: &mut Symbols) -> Error {
+        let begins = self.begins();
+        let first = (0..begins.len()).find(|&at| self.part(begins[at]..at + 1).quotient(symbols).is_none());
+        let divided = |symbols: &mut Symbols, at: usize| {
+            let divisor = begins[at - 1];
+            let [a, b] = [begins[at]..divisor, divisor..at].map(|of| self.part(of).quotient(symbols));
+            let (a, b) = (a?, b?);
+            let whole = |of: &Quotient| of.known_divisor() == Some(1);
+            let [a, b] = if whole(&a) && whole(&b) {
+                [a.over, b.over]
+            } else {
+                [a.over.times(&b.under)?, b.over.times(&a.under)?]
+            };
+            Some([symbols.intern(a)?, symbols.intern(b)?])
+        };
+        let text = &self.text;
+        let why = match first.map(|at| (self.steps[at], at)) {
+            None if self.quotient(symbols).is_some_and(|of| of.known_divisor().is_none()) => {
+                "it is a fraction, expected an integer, as // gives it".to_owned()
             }
-        }
-        divisors
+            Some((step, at)) if divides(&step) => match (step, divided(symbols, at)) {
+                (_, Some([_, Dim::ZERO])) => "it divides by 0".to_owned(),
+                (Step::DivideWhole, Some([a, b])) => {
+                    let [a, b] = [a, b].map(|of| symbols.print_operand(of));
+                    format!("{a} % {b} is not known, expected 0, as /: leaves no rest")
+                }
+                _ => return too_large(text),
+            },
+            _ => return too_large(text),
+        };
+        Error::new(Kind::Value, format!("cannot evaluate \"{text}\": {why}"))
     }
 
     /// The largest number that is written in it, without its sign.

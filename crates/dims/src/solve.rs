@@ -77,6 +77,17 @@ impl Symbols {
         }
     }
 
+    /// The numbers that are in both of two intervals.
+    pub(crate) fn both(&mut self, a: Solved, b: Solved) -> Option<Solved> {
+        let mut inner =
+            |[a, b]: [Option<Dim>; 2], join: fn(&mut Symbols, Dim, Dim) -> Option<Dim>| match (a, b) {
+                (Some(a), Some(b)) => join(self, a, b).map(Some),
+                (end, None) | (None, end) => Some(end),
+            };
+        let least = inner([a.least, b.least], Symbols::max)?;
+        Some(Solved { least, most: inner([a.most, b.most], Symbols::min)? })
+    }
+
     fn has(&self, dim: Dim, symbol: u32) -> bool {
         self.indices_of(dim).binary_search(&symbol).is_ok()
     }

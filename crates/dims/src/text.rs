@@ -120,9 +120,9 @@ impl Symbols {
     /// The canonical form of an expression; of a quotient that is no integer, the floor.
     ///
     /// # Errors
-    /// [`Kind::Limit`] if it is too large.
+    /// [`Kind::Limit`] if it is too large, [`Kind::Value`] if it divides by 0 or may leave a rest.
     pub fn canonical(&mut self, expression: &Expression) -> Result<Dim> {
-        self.made(expression).ok_or_else(|| too_large(expression.text()))
+        self.made(expression).ok_or_else(|| expression.without_form(self))
     }
 
     fn made(&mut self, expression: &Expression) -> Option<Dim> {
@@ -135,7 +135,7 @@ impl Symbols {
 
 /// An error: the value of an expression is too large.
 pub(crate) fn too_large(text: &str) -> Error {
-    let message = format!("cannot evaluate \"{text}\": it is too large, exceeds 64 bits or divides by zero");
+    let message = format!("cannot evaluate \"{text}\": it is too large or exceeds 64 bits");
     Error::new(Kind::Limit, message)
 }
 

@@ -241,6 +241,9 @@ fn claims_are_solved_for_their_only_name() {
         ("n % 32 == 0", (1, Some(63)), Some((Some(32), Some(32)))),
         ("n % 32 == 0", (0, None), None),
         ("n != 3", (0, None), None),
+        ("2 <= n <= 5", (0, None), Some((Some(2), Some(5)))),
+        ("And(n >= 2, 3*n <= 16, n*n >= 9)", (0, None), Some((Some(3), Some(5)))),
+        ("n == 2 or n == 3", (0, None), Some((Some(2), Some(3)))),
     ];
     for (text, range, ends) in cases {
         let ranges = Ranges::from([("n".to_owned(), range)]);
@@ -338,6 +341,148 @@ fn sets_are_decided() {
     let given = [Claim::parse("n in {4, 8}").unwrap()];
     let bounds = Expression::parse("2*n").unwrap().bounds(&given, &Ranges::new(), None);
     assert_eq!((bounds.lower(), bounds.upper()), (Some(8), Some(16)));
+}
+
+/// Conditions that are joined, as Python, `SymPy` and C write it.
+#[test]
+fn joined_claims_are_decided() {
+    let cases: [(&str, &[&str], Option<bool>); 23] = [
+        ("And(n >= 1, n >= 2)", &["n >= 2"], Some(true)),
+        ("And(n >= 1, n >= 2)", &["n == 1"], Some(false)),
+        ("Or(Eq(n, 1), Ne(n, 1))", &[], Some(true)),
+        ("Not(n > 2)", &["n <= 2"], Some(true)),
+        ("Eq(n, 2) & Ne(m, 3)", &["n == 2", "m == 4"], Some(true)),
+        ("(n > 1) | (n <= 1)", &[], Some(true)),
+        ("~(n > 2) | Eq(Mod(n, 3), 0)", &["n == 4"], Some(false)),
+        ("not n > 2 or n % 3 == 0", &["n == 6"], Some(true)),
+        ("!(n > 2) || n % 3 == 0 && m == 1", &["n == 6"], Some(false)),
+        ("n >= 1 and (m == 2 or m == 3)", &["Ge(n, 1)", "2 <= m", "m < 4"], Some(true)),
+        ("1 <= n <= 4", &["0 < n < 5"], Some(true)),
+        ("1 <= n < m == k", &["m == 3", "k == 3", "n in {1, 2}"], Some(true)),
+        ("n in {1, 2}", &["n == 1 or n == 2"], Some(true)),
+        (
+            "Or(Equality(n, 1), StrictGreaterThan(n, 1))",
+            &["Not(Unequality(n, 1) & LessThan(n, 1))"],
+            Some(true),
+        ),
+        ("Not(Or(n == 1, And(n >= 3, n <= 4)))", &["n in {0, 2, 5}"], Some(true)),
+        ("not (n == 1 and m == 1)", &["n != m"], Some(true)),
+        ("n/2 < 1 or n/2 > 1", &["n == 2"], Some(false)),
+        ("n/2 != 1", &["n == 3"], Some(true)),
+        ("not n/2 <= 1", &["n == 3"], Some(true)),
+        ("True", &[], Some(true)),
+        ("And(True, Or(False, n >= 0))", &[], Some(true)),
+        ("n >= 0", &["False"], None),
+        ("n >= 0", &["n == 1 and n == 2"], None),
+    ];
+    for (text, given, wanted) in cases {
+        assert!(text == "True" || Claim::is_written(text), "{text}");
+        let given: Vec<_> = given.iter().map(|text| Claim::parse(text).unwrap()).collect();
+        let is_true = match Claim::parse(text).unwrap().decide(&given, &Ranges::new(), None) {
+            Answer::True => Some(true),
+            Answer::False(_) => Some(false),
+            Answer::Contradiction => None,
+            Answer::Unknown => panic!("{text} given {given:?}"),
+        };
+        assert_eq!(is_true, wanted, "{text} given {given:?}");
+    }
+    // A name of a minimum and a maximum of ONNX is no condition.
+    for text in ["n & m", "n ^ m", "android", "n", "max(n, m)", "(n)"] {
+        assert!(!Claim::is_written(text) && Claim::parse(text).is_err(), "{text}");
+    }
+    for text in ["n >", "And(n, m)", "n or m == 1", "Or(n == 1", "n == 1 &", "~n", "n >= 1) and (m >= 1"] {
+        assert!(Claim::parse(text).is_err(), "{text}");
+    }
+    assert!(Claim::parse("n & m <= 3").unwrap().holds(|name| Some(if name == "n" { 9 } else { 3 })).unwrap());
+    let deep = |count: usize| format!("{}n == 1{}", "not (".repeat(count), ")".repeat(count));
+    assert!(Claim::parse(&deep(8)).is_ok() && Claim::parse(&deep(40)).is_err());
+    let wide = ["(n == 1 and m == 2)"; 12].join(" or ");
+    assert!(Claim::parse(&wide).unwrap_err().to_string().contains("at most 256"));
+}
+
+/// Decides a claim at a point.
+type Holds = Box<dyn Fn(&[i64; 4]) -> Option<bool>>;
+
+/// Random joined relations hold where their parts say so.
+#[test]
+fn joined_claims_hold_as_their_parts_do() {
+    fn joined(random: &mut fastrand::Rng, depth: u32) -> (String, Holds) {
+        if depth == 0 {
+            let claim = Random::new(random);
+            return (claim.text(), Box::new(move |at| claim.holds(at)));
+        }
+        let (a, of_a) = joined(random, depth - 1);
+        let (b, of_b) = joined(random, random.clone().u32(0..depth));
+        // A part without a value leaves all without one.
+        let both = |of: fn(bool, bool) -> bool, [a, b]: [Holds; 2]| -> Holds {
+            Box::new(move |at| a(at).zip(b(at)).map(|(a, b)| of(a, b)))
+        };
+        let (and, or): (fn(_, _) -> _, fn(_, _) -> _) = (|a, b| a && b, |a, b| a || b);
+        match random.u8(..7) {
+            0 => (format!("And({a}, {b})"), both(and, [of_a, of_b])),
+            1 => (format!("({a}) & ({b})"), both(and, [of_a, of_b])),
+            2 => (format!("({a}) and ({b})"), both(and, [of_a, of_b])),
+            3 => (format!("Or({a}, {b})"), both(or, [of_a, of_b])),
+            4 => (format!("({a}) || ({b})"), both(or, [of_a, of_b])),
+            5 => (format!("not ({a})"), Box::new(move |at| Some(!of_a(at)?))),
+            _ => (format!("~({b})"), Box::new(move |at| Some(!of_b(at)?))),
+        }
+    }
+    let mut random = fastrand::Rng::with_seed(5);
+    let (mut told, mut decided) = (0, 0);
+    for _ in 0..60 {
+        let (text, holds) = joined(&mut random, 2);
+        let claim = Claim::parse(&text).unwrap();
+        for _ in 0..60 {
+            let at: [i64; 4] = std::array::from_fn(|_| random.i64(0..12));
+            let found = claim.holds(|name| NAMES.iter().position(|known| *known == name).map(|of| at[of]));
+            if let Some(wanted) = holds(&at) {
+                assert_eq!(found, Some(wanted), "{text} at {at:?}");
+                told += 1;
+            }
+        }
+        match claim.decide(&[], &Ranges::new(), None) {
+            Answer::True => {
+                let mut points = (0..10i64.pow(4)).map(|n| [n % 10, n / 10 % 10, n / 100 % 10, n / 1000]);
+                assert_eq!(points.find(|at| holds(at) == Some(false)), None, "{text}");
+            }
+            Answer::False(point) => {
+                let of =
+                    |name: &str| point.iter().find(|(of, _)| **of == *name).map_or(0, |(_, value)| *value);
+                let at = NAMES.map(of);
+                assert_ne!(holds(&at), Some(true), "{text} at {at:?}");
+            }
+            Answer::Contradiction => panic!("{text}"),
+            Answer::Unknown => continue,
+        }
+        decided += 1;
+    }
+    assert!(told > 2000 && decided >= 58, "{told} {decided}");
+}
+
+/// Expressions without a canonical form say why.
+#[test]
+fn expressions_without_a_form_say_why() {
+    for (text, why) in [
+        ("n /: 2", "n % 2 is not known, expected 0, as /: leaves no rest"),
+        ("1 + (n + 1) /: (2*m)", "(n + 1) % (2*m) is not known, expected 0, as /: leaves no rest"),
+        ("n//(m - m)", "it divides by 0"),
+        ("CeilDiv(n, 0)*2", "it divides by 0"),
+        ("n % 0 == 1", "it divides by 0"),
+        ("n/m", "it is a fraction, expected an integer, as // gives it"),
+        ("9223372036854775807 + 1", "it is too large or exceeds 64 bits"),
+    ] {
+        let mut symbols = Symbols::default();
+        let error = if Claim::is_written(text) {
+            symbols.parse_condition(text).unwrap_err()
+        } else {
+            symbols.parse(text).unwrap_err()
+        };
+        assert!(error.to_string().contains(why), "{text}: {error}");
+    }
+    let mut symbols = Symbols::assuming(&[Claim::parse("n % 2 == 0").unwrap()], &Ranges::new()).unwrap();
+    let half = symbols.parse("n /: 2").unwrap();
+    assert_eq!(symbols.print(half).to_string(), "n//2");
 }
 
 /// Claims of hundreds of terms end, and so do those that are told to.

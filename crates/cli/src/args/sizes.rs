@@ -65,7 +65,7 @@ pub(crate) struct AssumeArgs {
     pub(crate) ranges: Vec<String>,
 
     /// Assume a condition on sizes of inputs: `--assume 'h % 32 == 0'`, `--assume 'n in {1, 8}'`,
-    /// `--assume a=b`.
+    /// `--assume a=b`, `--assume '1 <= n <= 64 and m >= 2'`.
     #[arg(long = "assume", value_name = "CONDITION")]
     pub(crate) conditions: Vec<String>,
 

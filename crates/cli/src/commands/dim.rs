@@ -61,7 +61,9 @@ fn solve(args: &args::Dim, name: &str) -> Result<(), Failure> {
     must_hold_numbers(&ranges)?;
     let mut symbols = Symbols::assuming(&given, &ranges)?;
     symbols.print_in(args.written.dialect.into());
-    let solved = claim.solve_for(name, &given, &ranges, &mut symbols, Some(&args.limits.limits()))?;
+    let limits = args.limits.limits();
+    let solved = claim.solve_for(name, &given, &ranges, &mut symbols, Some(&limits));
+    let solved = solved.map_err(|error| Mistake::whole(&args.text, error))?;
     let answer = match &solved {
         None => "unknown",
         Some(solved) if solved.is_empty() => "none",
@@ -137,7 +139,7 @@ fn expression(args: &args::Dim) -> Result<(), Failure> {
     must_hold_numbers(&ranges)?;
     let mut symbols = Symbols::assuming(&given, &ranges)?;
     symbols.print_in(args.written.dialect.into());
-    let dim = symbols.canonical(&expression)?;
+    let dim = symbols.canonical(&expression).map_err(|error| Mistake::whole(&args.text, error))?;
     let at = given::numbers("--at", &args.at)?;
     for name in at.keys() {
         is_name(names, name)?;

@@ -58,10 +58,10 @@ impl Symbols {
         for (name, (least, most)) in ranges {
             symbols.bound_integer(name, Bounds::between(Some(*least), *most));
         }
-        for claim in given {
+        for claim in given.iter().flat_map(Claim::all) {
             if let Some((of, numbers)) = claim.among() {
                 let of = symbols.canonical(of)?;
-                symbols.assume_among(of, numbers);
+                symbols.assume_among(of, &numbers);
                 continue;
             }
             let condition = claim.condition(&mut symbols)?;

@@ -36,8 +36,12 @@ impl Claim {
         if matches!(never, Answer::True | Answer::Contradiction) {
             return Ok(Some(Solved::NOTHING));
         }
-        let condition = self.condition(symbols)?;
-        let solved = symbols.solve_for(&condition, name);
+        let mut solved = Some(Solved { least: None, most: None });
+        for part in self.all() {
+            let condition = part.condition(symbols)?;
+            let both = solved.zip(symbols.solve_for(&condition, name));
+            solved = both.and_then(|(known, more)| symbols.both(known, more));
+        }
         Ok(solved.or_else(|| self.interval(name, given, ranges, limits)))
     }
 

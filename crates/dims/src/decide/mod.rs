@@ -57,7 +57,8 @@ const MAX_REMAINDERS: i64 = 1500;
 impl Claim {
     /// Decides whether the claim holds for all integers within ranges that meet what is given.
     /// Where it divides by zero, it says nothing. An answer is `True` by a proof alone, and `False`
-    /// by numbers for which both sides are evaluated as they are written.
+    /// by numbers for which both sides are evaluated as they are written. Of claims that `or` joins,
+    /// one that divides by zero leaves all without a meaning.
     ///
     /// ```
     /// use gradus_dims::{Answer, Claim, Ranges};
@@ -70,6 +71,20 @@ impl Claim {
     /// # Ok::<(), gradus_core::Error>(())
     /// ```
     pub fn decide(&self, given: &[Claim], ranges: &Ranges, limits: Option<&Limits>) -> Answer {
+        let given: Vec<Claim> = given.iter().flat_map(Claim::all).cloned().collect();
+        let mut answer = Answer::True;
+        for part in self.all() {
+            match part.decide_alone(&given, ranges, limits) {
+                Answer::True => {}
+                Answer::Unknown => answer = Answer::Unknown,
+                found => return found,
+            }
+        }
+        answer
+    }
+
+    /// Decides a claim that joins no others, where claims are given of which none does.
+    fn decide_alone(&self, given: &[Claim], ranges: &Ranges, limits: Option<&Limits>) -> Answer {
         let mut points = Points::new(self, given, ranges);
         if let Some(found) = points.first() {
             return Answer::False(points.smaller(&found));

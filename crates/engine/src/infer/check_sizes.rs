@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use gradus_core::convert::i64_of;
-use gradus_core::graph::{DeclaredDim, Type};
+use gradus_core::graph::{DeclaredDim, Graph, Type};
 use gradus_core::{Error, Kind, Result, Value};
 
+use super::sizes::unknown_size;
 use super::{SizeAssumptions, nameless_axes};
 use crate::dim::Symbols;
 use crate::source::Source;
@@ -125,17 +126,16 @@ impl Source {
                 known.insert(name);
             }
         }
-        assume.hold(&known, &sizes)
+        assume.hold(&known, &sizes, graph)
     }
 }
 
 impl SizeAssumptions {
     /// Checks sizes by their names.
-    fn hold(&self, known: &BTreeSet<String>, sizes: &BTreeMap<String, i64>) -> Result<()> {
-        let all = || known.iter().map(String::as_str);
+    fn hold(&self, known: &BTreeSet<String>, sizes: &BTreeMap<String, i64>, graph: &Graph) -> Result<()> {
         for (name, &(least, most)) in &self.ranges {
             if !known.contains(name) {
-                return Err(Error::unknown("dimension", name, all()));
+                return Err(unknown_size(name, known, graph));
             }
             if let Some(&size) = sizes.get(name)
                 && (size < least || most.is_some_and(|most| size > most))
@@ -153,7 +153,7 @@ impl SizeAssumptions {
             let named = [condition.left, condition.right].map(|dim| symbols.symbols_of(dim));
             let names: BTreeSet<_> = named.iter().flatten().map(|symbol| symbol.name.to_string()).collect();
             if let Some(name) = names.iter().find(|name| !known.contains(*name)) {
-                return Err(Error::unknown("dimension", name, all()));
+                return Err(unknown_size(name, known, graph));
             }
             let Some(sizes) = names.iter().map(|name| sizes.get(name).copied()).collect::<Option<Vec<_>>>()
             else {

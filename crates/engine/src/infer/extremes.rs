@@ -126,7 +126,15 @@ impl<'m> InferContext<'_, 'm> {
     /// Notes that each element of an input must lie from one number to another, if they are those
     /// of an input of the model.
     pub fn require_elements(&mut self, input: usize, min: Dim, max: Dim) {
-        if self.pass.depth > 0 || [min, max].iter().any(|&dim| self.symbols().rank(dim).0 > 1) {
+        if self.pass.depth > 0 {
+            return;
+        }
+        if [min, max].iter().any(|&dim| self.symbols().rank(dim).0 > 1) {
+            if self.is_of_model(input) {
+                let [min, max] = [min, max].map(|end| self.symbols().print(end).to_string());
+                let what = self.input_label(input);
+                self.require_of_values(format!("elements of {what} are from {min} to {max}"));
+            }
             return;
         }
         let Some((name, added)) = self.id(input).and_then(|id| self.input_of(id)) else { return };
@@ -136,6 +144,12 @@ impl<'m> InferContext<'_, 'm> {
             let node = self.label();
             self.pass.note_elements(elements, node);
         }
+    }
+
+    /// Returns true if the elements of an input are those of an input of the model, or follow from
+    /// them by a sum.
+    pub fn is_of_model(&mut self, input: usize) -> bool {
+        self.pass.depth == 0 && self.id(input).is_some_and(|id| self.input_of(id).is_some())
     }
 
     /// The comparison that makes an input, if it compares another input with one integer, and that

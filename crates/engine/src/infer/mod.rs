@@ -286,7 +286,7 @@ impl Source {
         let known = &declared | &nameless;
         for (name, value) in &options.sizes.dims {
             if !known.contains(name) {
-                return Err(Error::unknown("dimension", name, known.iter().map(String::as_str)));
+                return Err(sizes::unknown_size(name, &known, graph));
             }
             if *value < 0 {
                 let what = format_args!("dimension \"{name}\"");
@@ -304,15 +304,16 @@ impl Source {
             }
             pass.shared.symbols.fix(name, *value);
         }
-        options.sizes.assume.apply(&known, &mut pass.shared.symbols)?;
+        options.sizes.assume.apply(&known, graph, &mut pass.shared.symbols)?;
         fix_symbols(&mut pass, graph, options)?;
         if !options.sizes.assume.conditions.is_empty() {
             // In the order that they have without conditions.
             make_symbols(graph, &options.sizes.inputs, &mut pass.shared.symbols);
         }
         let mut given = options.sizes.assume.assumptions().collect::<Vec<_>>();
-        given.extend(options.sizes.assume.assume(&declared, &nameless, &mut pass.shared.symbols)?);
-        given.extend(solved.assume(&declared, &nameless, &mut pass.shared.symbols)?);
+        let names = [&declared, &nameless];
+        given.extend(options.sizes.assume.assume(names, graph, &mut pass.shared.symbols)?);
+        given.extend(solved.assume(names, graph, &mut pass.shared.symbols)?);
         let overridable = has_default_inputs(source);
         pass.fixed_defaults = !((options.cautious || options.open_defaults) && overridable);
         let read = read_values(graph);

@@ -4,6 +4,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::mem::take;
 
+use gradus_core::graph::Graph;
 use gradus_core::sort::SharedSort;
 use gradus_core::{Kind, Limits, Result};
 
@@ -59,16 +60,16 @@ impl Solved {
     /// Lets the equalities hold.
     pub fn assume(
         &self,
-        known: &BTreeSet<String>,
-        nameless: &BTreeSet<String>,
+        names: [&BTreeSet<String>; 2],
+        graph: &Graph,
         symbols: &mut Symbols,
     ) -> Result<Vec<ModelCondition>> {
         let mut conditions = Vec::new();
         for Equality { size, is, node } in &self.0 {
             // A name that the model gives is better than one that was made for an axis.
-            let (size, is) = if nameless.contains(is) { (is, size) } else { (size, is) };
+            let (size, is) = if names[1].contains(is) { (is, size) } else { (size, is) };
             let one = SizeAssumptions { conditions: vec![format!("{size} == {is}")], ..<_>::default() };
-            let assumed = one.assume(known, nameless, symbols)?;
+            let assumed = one.assume(names, graph, symbols)?;
             let of_node = |assumed| ModelCondition { node: node.clone(), why: Why::Run, ..assumed };
             conditions.extend(assumed.into_iter().map(of_node));
         }
@@ -220,24 +221,34 @@ fn shares_symbols(symbols: &Symbols, a: &Condition, b: &Condition) -> bool {
     !names(a).is_disjoint(&names(b))
 }
 
-/// Keeps the narrowest of several lower bounds of an expression, and of several upper ones.
+/// Keeps the narrowest of several lower bounds of an expression, and of several upper ones, and no
+/// bound of what is one number, or within those of every run.
 fn join_bounds(conditions: &mut Vec<ModelCondition>) {
-    let bound = |of: &ModelCondition| {
-        let Condition { left, relation, right } = of.relation.filter(|_| of.is_of_every_run())?;
-        Some(((left, relation), right.known()?))
-    };
-    let mut narrowest: HashMap<(Dim, Relation), i64> = HashMap::new();
-    for (key, number) in conditions.iter().filter_map(bound) {
-        let known = narrowest.entry(key).or_insert(number);
-        *known = match key.1 {
-            Relation::AtLeast => number.max(*known),
-            Relation::AtMost => number.min(*known),
-            Relation::Equal | Relation::NotEqual | Relation::Broadcast => continue,
-        };
+    // The ends, and whether an equality says them: contradictory ones, which are told, stay apart.
+    let mut narrowest: HashMap<Dim, (i64, i64, bool)> = HashMap::new();
+    for relation in conditions.iter().filter(|of| of.is_of_every_run()).filter_map(|of| of.relation) {
+        if let Some(bounds) = relation.bounds() {
+            let known = narrowest.entry(relation.left).or_insert((i64::MIN, i64::MAX, false));
+            known.0 = known.0.max(bounds.lower().unwrap_or(i64::MIN));
+            known.1 = known.1.min(bounds.upper().unwrap_or(i64::MAX));
+            known.2 |= relation.relation == Relation::Equal;
+        }
     }
-    conditions.retain(|of| match bound(of) {
-        Some((key @ (_, Relation::AtLeast | Relation::AtMost), number)) => narrowest[&key] == number,
-        _ => true,
+    conditions.retain(|of| {
+        let Some(relation) = of.relation.filter(|_| of.why == Why::Run) else { return true };
+        let Some(&(least, most, is_number)) = narrowest.get(&relation.left) else { return true };
+        let Some(number) = relation.right.known().filter(|_| least <= most) else { return true };
+        let is_whole = of.is_of_every_run();
+        // One of the conditions that say the narrowest bound stays.
+        let is_above = |end: i64, least: i64| end > least || end == least && (is_number || !is_whole);
+        let is_implied = match relation.relation {
+            Relation::AtLeast => is_above(least, number),
+            Relation::AtMost => is_above(number, most),
+            Relation::NotEqual => least > number || most < number,
+            Relation::Equal => !is_whole && least == number && most == number,
+            Relation::Broadcast => false,
+        };
+        !is_implied
     });
 }
 

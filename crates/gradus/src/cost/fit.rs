@@ -120,36 +120,45 @@ impl Cost {
     /// others, such as the equalities that the model asks for.
     fn wanted(&self, names: &[&str]) -> String {
         let symbols = self.inference.symbols();
-        let link = |Condition { left, relation, right }: Condition| {
-            let found: BTreeSet<_> = [left, right]
-                .into_iter()
-                .flat_map(|dim| symbols.symbols_of(dim))
-                .map(|symbol| &*symbol.name)
-                .collect();
-            let is_link = matches!(relation, Relation::Equal | Relation::Broadcast)
-                && found.len() > 1
-                && found.iter().all(|name| names.contains(name));
-            is_link.then(|| format!("\"{} == {}\"", symbols.print(left), symbols.print(right)))
+        let is_about = |&Condition { left, right, .. }: &Condition| {
+            let found = [left, right].into_iter().flat_map(|dim| symbols.symbols_of(dim));
+            let found: BTreeSet<_> = found.map(|symbol| &*symbol.name).collect();
+            found.len() > 1 && found.iter().all(|name| names.contains(name))
         };
-        let links: Vec<_> = self.every_run().filter_map(link).collect();
-        match (names, &links[..]) {
-            ([], _) => "exactly one".to_owned(),
-            ([first, ..], []) => {
-                // A cache and what is read of it have one more at least; of others, the last two are
-                // alike most often.
-                let is_past = |name: &&str| name.contains("past");
-                let past = names.iter().copied().find(is_past);
-                let (of, is) = match past.zip(names.iter().copied().find(|name| name.contains("total"))) {
-                    Some((past, total)) => (total, format!("{past} + 1")),
-                    None => (names[names.len() - 1], names[names.len().saturating_sub(2)].to_owned()),
-                };
-                format!(
-                    "exactly one: give the others numbers, as --dim {first}=1, or the missing link, as \
-                     --assume \"{of} == {is}\""
-                )
-            }
-            _ => format!("exactly one: give the others numbers, or assume {}", links.join(", ")),
+        let about: Vec<_> = self.every_run().filter(is_about).collect();
+        let link = |of: &Condition| format!("\"{} == {}\"", symbols.print(of.left), symbols.print(of.right));
+        // `n == min(n, m)` says that n is bounded, and not what it is.
+        let is_within = |of: &Condition| {
+            let names = [of.left, of.right].map(|dim| symbols.symbols_of(dim));
+            names[0].iter().any(|symbol| names[1].iter().any(|other| other.name == symbol.name))
+        };
+        let is_equality =
+            |of: &&Condition| matches!(of.relation, Relation::Equal | Relation::Broadcast) && !is_within(of);
+        let links: Vec<_> = about.iter().filter(is_equality).map(link).collect();
+        if !links.is_empty() {
+            return format!("exactly one: give the others numbers, or assume {}", links.join(", "));
         }
+        // A cache grows, and of others the last size most often.
+        let past = names.iter().copied().find(|name| name.contains("past"));
+        let Some(free) = past.or(names.last().copied()) else { return "exactly one".to_owned() };
+        let numbers = names.iter().filter(|&&name| name != free).map(|name| format!("--dim {name}=1"));
+        let numbers = numbers.collect::<Vec<_>>().join(" ");
+        let total = past.zip(names.iter().copied().find(|name| name.contains("total")));
+        // A size that is bounded by others is at its bound, and several below a number together have
+        // nothing else in common.
+        let is_bound = |of: &&Condition| {
+            [of.left, of.right].into_iter().any(|side| symbols.as_symbol(side).is_some())
+                && of.right.known().is_none()
+                && !is_within(of)
+        };
+        let link = match (total, about.iter().find(is_bound)) {
+            (_, Some(of)) => Some(link(of)),
+            (Some((past, total)), None) => Some(format!("\"{total} == {past} + 1\"")),
+            (None, None) => (about.iter().all(is_within) && past.is_none())
+                .then(|| format!("\"{free} == {}\"", names[names.len().saturating_sub(2)])),
+        };
+        let link = link.map_or_else(String::new, |link| format!(", or the missing link, as --assume {link}"));
+        format!("exactly one: give the others numbers, as {numbers}{link}")
     }
 
     /// Relations that hold in every run.

@@ -179,6 +179,51 @@ fn fit_is_the_largest_of_all_sizes_tried() {
     assert!(memory_at(&model, 7, Reuse::InPlace) < memory_at(&model, 7, Reuse::None));
 }
 
+/// Of several sizes without a number, an error says which numbers, or which link, leave one.
+#[test]
+fn fits_of_several_sizes_propose_numbers_or_a_link() {
+    let caches = "p: float32[b, past, 8]; x: float32[b, seq, 8]; t = Concat(p, x, axis=1);";
+    let numbers = "exactly one: give the others numbers, as --dim b=1 --dim seq=1";
+    let cases = [
+        // At most 64 rows together.
+        (
+            format!(
+                "{caches} table = float32[64, 8](0.5); zero = [0]; rows = Shape(t, start=1, end=2);
+                 e = Slice(table, zero, rows, zero); y = Add(t, e)"
+            ),
+            numbers.to_owned(),
+        ),
+        (format!("{caches} y = Relu(t)"), numbers.to_owned()),
+        (
+            "p: float32[past, 8]; m: float32[total, 8]; a = Relu(p); y = Relu(m)".to_owned(),
+            "give the others numbers, as --dim total=1, or the missing link, as --assume \"total == past + 1\""
+                .to_owned(),
+        ),
+        // A product, and a difference.
+        (
+            "x: float32[b, n]; flat = [64]; pad = Reshape(x, flat); y = Relu(pad)".to_owned(),
+            "give the others numbers, or assume \"b*n == 64\"".to_owned(),
+        ),
+        (
+            "x: float32[n, 8]; k: float32[m, 8]; zero = [0]; rows = Shape(x, start=0, end=1);
+             cut = Slice(k, zero, rows, zero); y = Add(x, cut)"
+                .to_owned(),
+            "give the others numbers, as --dim m=1, or the missing link, as --assume \"n == m\"".to_owned(),
+        ),
+        (
+            "x: float32[n]; k: float32[m]; a = Relu(x); y = Relu(k)".to_owned(),
+            "give the others numbers, as --dim m=1, or the missing link, as --assume \"n == m\"".to_owned(),
+        ),
+    ];
+    for (text, wanted) in cases {
+        let model = Sketch::of(&text).text("return y: float32[]").model();
+        let mut options = InferOptions::default();
+        options.ignore_declared = true;
+        let error = model.cost(&options).unwrap().fit(&model, 1 << 30, Reuse::None).unwrap_err();
+        assert!(error.message().ends_with(&wanted), "{text}: {error}");
+    }
+}
+
 #[test]
 fn fit_needs_one_symbol() {
     let model = feed_forward();

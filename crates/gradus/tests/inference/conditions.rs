@@ -275,7 +275,10 @@ fn values_that_a_run_checks_are_conditions() {
     for (sketch, wanted) in [
         (ints(&["m"]).text("y = ReverseSequence(x, i)"), &["0 <= elements of \"i\" <= n"][..]),
         (ints(&["n"]).text("y = NegativeLogLikelihoodLoss(x, i)"), &["0 <= elements of \"i\" <= m - 1"]),
-        (ints(&["n"]).text("y = NegativeLogLikelihoodLoss(x, i, ignore_index=7)"), &[]),
+        (
+            ints(&["n"]).text("y = NegativeLogLikelihoodLoss(x, i, ignore_index=7)"),
+            &["each label is from 0 to m - 1, or 7"],
+        ),
         (
             ints(&["k"])
                 .input("z", DType::F32, &["n", "m", "1", "1"])
@@ -400,7 +403,10 @@ fn sizes_that_a_run_checks_are_conditions() {
         ("i: int64[j, k]; y = GatherND(x, i)", &["k <= 2"]),
         ("i: int64[n, k]; y = GatherND(x, i, batch_dims=1)", &["k <= 1"]),
         ("i: int64[j, k]; y = com.microsoft.GatherND(x, i)", &["k <= 2"]),
-        ("i: int64[j, k]; u: float32; y = ScatterND(x, i, u)", &["k <= 2"]),
+        (
+            "i: int64[j, k]; u: float32; y = ScatterND(x, i, u)",
+            &["indices are within the sizes of the axes", "k <= 2"],
+        ),
         // The scale to a size above 0 is a quotient by the size of the axis.
         (
             "t = [3, 5]; y = Resize(x, , , t, axes=[0, 1], keep_aspect_ratio_policy=not_larger)",
@@ -523,11 +529,12 @@ fn axes_and_targets_of_inputs_give_conditions() {
                 "a_0 >= -1",
                 "a_1 >= -1",
                 "a_0 + a_1 >= -1",
-                "4*n == a_1*((4*n)//a_1) if a_1 >= 1 and a_0 == -1",
-                "4*n == n*a_1 if a_1 >= 1 and a_0 == 0",
+                "4*n == a_1*((4*n)//a_1) if a_0 == -1 and a_1 >= 1",
+                "4*n == n*a_1 if a_0 == 0 and a_1 >= 1",
                 "4*n == a_0*((4*n)//a_0) if a_0 >= 1 and a_1 == -1",
                 "n == a_0 if a_0 >= 1 and a_1 == 0",
                 "4*n == a_0*a_1 if a_0 >= 1 and a_1 >= 1",
+                "n >= 1 if a_0 == 0 and a_1 == -1",
             ],
         ),
         (
@@ -536,14 +543,64 @@ fn axes_and_targets_of_inputs_give_conditions() {
                 "a_0 >= -1",
                 "a_1 >= -1",
                 "a_0 + a_1 >= -1",
-                "4*n == a_1*((4*n)//a_1) if a_1 >= 1 and a_0 == -1",
-                "4*n == a_0*((4*n)//a_0) if a_0 >= 1 and a_1 == -1",
+                "4*n == a_1*((4*n)//a_1) if a_0 == -1 and a_1 >= 0",
+                "4*n == a_0*((4*n)//a_0) if a_0 >= 0 and a_1 == -1",
                 "4*n == a_0*a_1 if a_0 >= 0 and a_1 >= 0",
+                "a_1 >= 1 if a_0 == -1 and a_1 >= 0",
+                "a_0 >= 1 if a_0 >= 0 and a_1 == -1",
             ],
         ),
         ("a: int64[4]; y = Reshape(x, a)", &["the target has as many elements as the input"]),
     ] {
         let (found, problems, _) = told(x(&["n", "4"]).text(text));
+        assert_eq!(found.iter().map(String::as_str).collect::<Vec<_>>(), wanted, "{text}");
+        assert_eq!(problems, [""; 0]);
+    }
+}
+
+/// Lists, caches and tables of inputs whose lengths must suit one another.
+#[test]
+fn lengths_of_inputs_give_conditions() {
+    for (text, wanted) in [
+        ("a: int64[k]; y = Tile(x, a)", &["k == 2", "a_0 >= 0", "a_1 >= 0", "n*a_0 >= 0"][..]),
+        ("a: int64[2]; y = Tile(x, a)", &["a_0 >= 0", "a_1 >= 0", "n*a_0 >= 0"]),
+        ("a: int64[k]; b: int64[2]; y = Slice(x, a, b)", &["k == 2"]),
+        ("a: int64[k]; b: int64[l]; y = Slice(x, a, b)", &["l == k", "k <= 2"]),
+        ("a: int64[k]; y = Pad(x, a)", &["k == 4", "n + a_0 + a_2 >= 0", "a_1 + a_3 + 4 >= 0"]),
+        (
+            "i: int64[2, d]; u: float32[2, 4]; y = ScatterND(x, i, u)",
+            &["d == 1", "n >= 1", "-n <= elements of \"i\" <= n - 1"],
+        ),
+        (
+            "i: int64[2, d]; u: float32[2]; y = ScatterND(x, i, u)",
+            &["d == 2", "n >= 1", "indices are within the sizes of the axes"],
+        ),
+        ("s: float32[k]; y = Resize(x, , s)", &["k == 2", "scales are finite numbers above 0"]),
+        (
+            "a: int64[1]; rest = [-1]; t = Concat(a, rest, axis=0); y = Reshape(x, t)",
+            &["a_0 >= 0", "4*n == a_0*((4*n)//a_0) if a_0 >= 1", "n >= 1 if a_0 == 0"],
+        ),
+        (
+            "a: int64[1]; rest = [-1]; t = Concat(a, rest, axis=0); y = Reshape(x, t, allowzero=1)",
+            &["4*n == a_0*((4*n)//a_0)", "a_0 >= 1"],
+        ),
+    ] {
+        let (found, problems, _) = told(x(&["n", "4"]).text(text));
+        assert_eq!(found.iter().map(String::as_str).collect::<Vec<_>>(), wanted, "{text}");
+        assert_eq!(problems, [""; 0]);
+    }
+}
+
+/// Bounds within those that others say are left out, wherever they apply.
+#[test]
+fn bounds_that_others_imply_are_left_out() {
+    let reshaped = "zero = [0]; two = [2]; rest = [-1]; shape = Shape(x); n = Gather(shape, zero); half = Div(n, two);
+         target = Concat(half, rest, axis=0); parts = Reshape(x, target); third = [3]; rows = Gather(x, third);";
+    for (text, wanted) in [
+        ("y = Identity(rows)", &["6*n == (n//2)*((6*n)//(n//2))", "n >= 4"][..]),
+        ("w: float32[2, 8]; y = MatMul(w, x)", &["n == 8"]),
+    ] {
+        let (found, problems, _) = told(x(&["n", "6"]).text(reshaped).text(text));
         assert_eq!(found.iter().map(String::as_str).collect::<Vec<_>>(), wanted, "{text}");
         assert_eq!(problems, [""; 0]);
     }

@@ -1,8 +1,9 @@
 //! Rules of attention and of what surrounds it: rotary embeddings, and caches of keys and values.
 
 use crate::attributes::required;
-use crate::dim::{Bounds, Dim};
+use crate::dim::{Bounds, Condition, Dim, Relation};
 use crate::fact::Fact;
+use crate::indexing::infer::require_up_to;
 use crate::infer::{InferContext, InferError, InferResult};
 use crate::words;
 use crate::{errors, indices};
@@ -58,10 +59,11 @@ pub fn attention(cx: &mut InferContext<'_, '_>) -> InferResult {
     };
     if let Some([.., last]) = cx.known_dims(3).as_deref() {
         // Keys beyond the mask are not attended to.
-        if let (Dim::Known(last), Dim::Known(total)) = (*last, total)
-            && last > total
-        {
-            return Err(errors::shape("size of the mask", last, format_args!("at most {total}")).into());
+        match (*last, total) {
+            (Dim::Known(last), Dim::Known(total)) if last > total => {
+                return Err(errors::shape("size of the mask", last, format_args!("at most {total}")).into());
+            }
+            (last, total) => cx.require(last, Relation::AtMost, total),
         }
         cx.broadcasts_to(3, &[batch, q_heads, q_len, *last])?;
     }
@@ -98,7 +100,13 @@ pub fn linear_attention(cx: &mut InferContext<'_, '_>) -> InferResult {
             return Err(errors::missing(cx.input_label(input)).into());
         }
         let last = cx.known_dims(input).and_then(|dims| dims.last().copied());
-        let last = if last == Some(wide) { wide } else { kv_heads };
+        let last = last.unwrap_or(kv_heads);
+        if last.known().is_none() && last != wide && last != kv_heads {
+            // One of two sizes.
+            let is_other = Condition::new(last, Relation::NotEqual, wide);
+            cx.guarded(&[is_other], |cx| cx.require(last, Relation::Equal, kv_heads));
+        }
+        let last = if last.known().is_none() || last == wide { last } else { kv_heads };
         cx.same_shape(input, &[q[0], q[1], last])?;
     }
     let width = cx.multiply(q_heads, v_size);
@@ -129,6 +137,7 @@ pub fn rotary(cx: &mut InferContext<'_, '_>) -> InferResult {
                 let wanted = format_args!("0 to {size}");
                 return Err(errors::value("attribute \"rotary_embedding_dim\"", turned, wanted).into());
             }
+            cx.require(size, Relation::AtLeast, Dim::Known(turned));
             Dim::Known(turned)
         }
     };
@@ -142,6 +151,10 @@ pub fn rotary(cx: &mut InferContext<'_, '_>) -> InferResult {
         }
     }
     cx.same_shape(3, &[batch, steps])?;
+    if let Some(&[rows, ..]) = cx.known_dims(1).as_deref().filter(|_| cx.has(3)) {
+        let last = cx.subtract(rows, Dim::ONE);
+        require_up_to(cx, (3, "position"), last, None)?;
+    }
     Ok(vec![Fact::shaped(dims)])
 }
 
@@ -167,10 +180,13 @@ pub fn tensor_scatter(cx: &mut InferContext<'_, '_>) -> InferResult {
             return Err(errors::value("end of the update", end, format_args!("at most {size}")).into());
         }
         cx.require_if_any(&dims[..1], dims[axis], end);
-        if cx.integers(2).is_none() {
+        if cx.known_integers(2).is_none() {
             let last = cx.subtract(dims[axis], update[axis]);
-            cx.require_elements(2, Dim::ZERO, last);
+            require_up_to(cx, (2, "first index"), last, None)?;
         }
+    } else {
+        let least = cx.min(update[axis], Dim::ONE);
+        cx.require_if_any(&dims[..1], dims[axis], least);
     }
     Ok(vec![Fact::shaped(dims)])
 }

@@ -2,9 +2,9 @@
 //! of boxes the data decide.
 
 use gradus_core::DType;
-use gradus_core::convert::nearest_f64;
+use gradus_core::convert::{nearest_f64, truncated};
 
-use crate::dim::{Bounds, Dim};
+use crate::dim::{Bounds, Dim, Relation};
 use crate::errors;
 use crate::fact::Fact;
 use crate::indexing::infer::require_up_to;
@@ -59,6 +59,15 @@ pub fn selected_boxes(cx: &mut InferContext<'_, '_>) -> Dim {
 pub fn roi_pool(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (dims, rois) = (cx.dims_of_rank(0, 4)?, cx.dims_of_rank(1, 2)?);
     cx.equal(rois[1], Dim::Known(5), "number of coordinates of a region")?;
+    match cx.constant(1) {
+        Some(regions) => {
+            let samples = regions.numbers()?.step_by(5).map(nearest_f64).filter_map(truncated);
+            if let Some(last) = samples.max().and_then(|last| i64::try_from(last).ok()) {
+                cx.require(dims[0], Relation::AtLeast, Dim::Known(last.saturating_add(1)));
+            }
+        }
+        None => cx.require_of_values("samples of regions are those of the input".to_owned()),
+    }
     let shape = cx.attributes.ints("pooled_shape")?.unwrap_or(&[]);
     errors::expect_count("elements of attribute \"pooled_shape\"", shape.len(), 2)?;
     let all: Vec<_> =

@@ -467,6 +467,9 @@ fn require_divisors(cx: &mut InferContext<'_, '_>, dims: &[Dim]) {
     });
     let guards: Vec<_> =
         open.into_iter().map(|dim| Condition::new(dim, Relation::AtLeast, Dim::ONE)).collect();
+    if divisors.is_empty() && cx.is_of_model(1) {
+        cx.require_of_values("divisors are not 0".to_owned());
+    }
     cx.guarded(&guards, |cx| divisors.iter().for_each(|&divisor| cx.require_not_zero(divisor)));
 }
 

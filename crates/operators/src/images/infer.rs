@@ -182,6 +182,7 @@ fn by_scales(cx: &mut InferContext<'_, '_>, dims: &Dims, input: usize) -> InferR
     cx.elements_of(input, convert::i64_of(axes.len()))?;
     let scales = constant.and_then(|tensor| numbers(&tensor));
     let Some(scales) = scales else {
+        cx.require_of_values("scales are finite numbers above 0".to_owned());
         let mut all = dims.to_vec();
         for axis in axes {
             all[axis] = cx.data("the scales are not known before the run", Bounds::SIZE);

@@ -145,11 +145,18 @@ pub fn slice(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let (starts, ends) = (cx.integers(1), cx.integers(2));
     let given = [1, 2, AXES, STEPS].into_iter().filter(|&input| cx.has(input));
-    let mut counts = given.filter_map(|input| cx.len(input));
-    if let Some(count) = counts.next()
-        && let Some(other) = counts.find(|&other| other != count)
-    {
-        return Err(errors::count("starts, ends or steps", other, count).into());
+    let counts: Vec<_> = given.filter_map(|input| cx.known_dims(input)?.first().copied()).collect();
+    let known = counts.iter().find_map(|count| count.known().map(Dim::Known));
+    if let Some(count) = known.or(counts.first().copied()) {
+        for &other in counts.iter().filter(|&&other| other != count) {
+            if let (Dim::Known(other), Dim::Known(count)) = (other, count) {
+                return Err(errors::count("starts, ends or steps", other, count).into());
+            }
+            cx.require(other, Relation::Equal, count);
+        }
+        if !cx.has(AXES) {
+            cx.require(count, Relation::AtMost, Dim::from(dims.len()));
+        }
     }
     for step in cx.integers(STEPS).iter().flat_map(|steps| steps.iter()) {
         cx.require_not_zero(*step);
@@ -270,8 +277,13 @@ pub fn require_up_to(
     ignored: Option<i64>,
 ) -> Result<(), InferError> {
     let Some(all) = cx.integers(input) else {
-        if ignored.is_none() {
-            cx.require_elements(input, Dim::ZERO, most);
+        match ignored {
+            None => cx.require_elements(input, Dim::ZERO, most),
+            Some(ignored) if cx.is_of_model(input) => {
+                let most = cx.symbols().print(most).to_string();
+                cx.require_of_values(format!("each {what} is from 0 to {most}, or {ignored}"));
+            }
+            Some(_) => {}
         }
         return Ok(());
     };
@@ -313,6 +325,8 @@ pub(super) fn require_in_range(cx: &mut InferContext<'_, '_>, sizes: &[Dim]) -> 
         } else if let [size] = *sizes {
             let (min, max) = (cx.subtract(Dim::ZERO, size), cx.subtract(size, Dim::ONE));
             cx.require_elements(1, min, max);
+        } else if cx.is_of_model(1) {
+            cx.require_of_values("indices are within the sizes of the axes".to_owned());
         }
         require_elements(cx, sizes);
         return Ok(());
@@ -487,7 +501,15 @@ pub(super) fn scattered(cx: &mut InferContext<'_, '_>, plain: bool) -> InferResu
     if let Some(indices) = cx.known_dims(1) {
         let (depth, before) =
             indices.split_last().ok_or_else(|| errors::rank(cx.input_label(1), 0, "at least 1"))?;
-        if let Some(depth) = depth.known().and_then(usize_of_i64) {
+        // The rank of the updates says how many axes are indexed.
+        let open = match (depth.known(), cx.known_dims(2)) {
+            (None, Some(updates)) => (before.len() + dims.len()).checked_sub(updates.len()).map(Dim::from),
+            _ => None,
+        };
+        if let Some(of_rank) = open {
+            cx.require(*depth, Relation::Equal, of_rank);
+        }
+        if let Some(depth) = open.unwrap_or(*depth).known().and_then(usize_of_i64) {
             let rest = dims.get(depth..).ok_or_else(|| {
                 let what = format_args!("size of the last axis of {}", cx.input_label(1));
                 errors::shape(what, depth, format_args!("at most {}", dims.len()))
@@ -496,6 +518,7 @@ pub(super) fn scattered(cx: &mut InferContext<'_, '_>, plain: bool) -> InferResu
             require_in_range(cx, &dims[..depth])?;
         } else {
             cx.require(*depth, Relation::AtMost, Dim::from(dims.len()));
+            cx.require_of_values("indices are within the sizes of the axes".to_owned());
         }
     }
     let put = |cx: &mut InferContext<'_, '_>| {

@@ -100,10 +100,15 @@ pub fn tile(cx: &mut InferContext<'_, '_>) -> InferResult {
         return like_first(cx, all);
     }
     let Some(repeats) = cx.integers(1) else {
+        cx.elements_of(1, i64_of(dims.len()))?;
+        cx.require_of_values("repeats are at least 0".to_owned());
         let dims = cx.any_dims("the repeats are not known before the run", dims.len());
         return like_first(cx, dims);
     };
     errors::expect_count("repeats", repeats.len(), dims.len())?;
+    for times in cx.told_integers(1) {
+        cx.require(times, Relation::AtLeast, Dim::ZERO);
+    }
     repeated(cx, &dims, &repeats)
 }
 
@@ -353,6 +358,12 @@ pub fn pad(cx: &mut InferContext<'_, '_>) -> InferResult {
         return Err(errors::count("pads", pads, 2 * axes).into());
     }
     let (Some(pads), Some(axes)) = (pads, axes) else {
+        let count = |cx: &mut InferContext<'_, '_>, input| cx.known_dims(input).map(|dims| cx.product(&dims));
+        if let (Some(pads), Some(axes)) = (count(cx, 1), named.map(Dim::from).or_else(|| count(cx, 3))) {
+            let wanted = cx.multiply(axes, Dim::Known(2));
+            cx.require(pads, Relation::Equal, wanted);
+        }
+        cx.require_of_values("sizes after padding are at least 0".to_owned());
         let dims = cx.any_dims("the pads are not known before the run", dims.len());
         return like_first(cx, dims);
     };

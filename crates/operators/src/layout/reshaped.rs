@@ -222,7 +222,8 @@ pub fn reshape_to(cx: &mut InferContext<'_, '_>, target: &[Dim], zero: ZeroSize)
 }
 
 /// Requires of the elements of a target that inputs of the model hold what the number of elements
-/// asks for: where all are sizes, and where one of them is 0 or -1.
+/// asks for: where all are sizes, and where one of them is 0 or -1. No element is -1 where another
+/// is written to be.
 fn require_target(
     cx: &mut InferContext<'_, '_>,
     given: &[Dim],
@@ -232,7 +233,9 @@ fn require_target(
 ) {
     /// Elements whose cases are told apart.
     const MAX_OPEN: usize = 3;
-    let open: Vec<usize> = (0..dims.len()).filter(|&axis| dims[axis].is_none()).collect();
+    let written = target.iter().position(|&dim| dim == Dim::Known(-1));
+    let open: Vec<usize> =
+        (0..dims.len()).filter(|&axis| dims[axis].is_none() && Some(axis) != written).collect();
     let is_open = |dim: &Dim| dim.known().is_none();
     let is_told = open.iter().all(|&axis| is_open(&target[axis]) && cx.is_told(target[axis]));
     if open.is_empty() || !is_told {
@@ -242,47 +245,51 @@ fn require_target(
     if open.len() > MAX_OPEN {
         return cx.require_of_values("the target has as many elements as the input".to_owned());
     }
-    let all = cx.product(given);
+    // A written -1 is the only one, and of two that are at least -1 the sum is.
+    let smallest = Dim::Known(if written.is_some() { 0 } else { -1 });
     for (i, &axis) in open.iter().enumerate() {
-        cx.require(target[axis], Relation::AtLeast, Dim::Known(-1));
-        for &other in &open[..i] {
-            // Two that are at least -1 are not -1 both.
+        cx.require(target[axis], Relation::AtLeast, smallest);
+        for &other in open[..i].iter().filter(|_| written.is_none()) {
             let both = cx.add(target[axis], target[other]);
-            cx.require(both, Relation::AtLeast, Dim::Known(-1));
+            cx.require(both, Relation::AtLeast, smallest);
         }
-        let mut guards: Vec<_> = open
-            .iter()
-            .filter(|&&other| other != axis)
-            .map(|&other| is(other, Relation::AtLeast, 1))
-            .collect();
-        let others: Vec<_> = (0..dims.len())
-            .filter(|&other| other != axis)
-            .map(|other| dims[other].unwrap_or(target[other]))
-            .collect();
-        let rest = cx.product(&others);
-        guards.push(is(axis, Relation::Equal, -1));
-        cx.guarded(&guards, |cx| {
-            let quotient = cx.floor_divide(all, rest);
-            let whole = cx.multiply(rest, quotient);
-            cx.require(all, Relation::Equal, whole);
-        });
-        if zero == ZeroSize::Copied {
-            guards.pop();
-            match given.get(axis) {
-                Some(&copied) => {
-                    guards.push(is(axis, Relation::Equal, 0));
-                    let sizes = cx.multiply(rest, copied);
-                    cx.guarded(&guards, |cx| cx.require(all, Relation::Equal, sizes));
-                }
-                None => cx.require(target[axis], Relation::NotEqual, Dim::ZERO),
-            }
+        if zero == ZeroSize::Copied && axis >= given.len() {
+            cx.require(target[axis], Relation::NotEqual, Dim::ZERO);
         }
     }
     let sizes: Vec<_> = (0..dims.len()).map(|axis| dims[axis].unwrap_or(target[axis])).collect();
-    let sizes = cx.product(&sizes);
-    let least = i64::from(zero == ZeroSize::Copied);
-    let guards: Vec<_> = open.iter().map(|&axis| is(axis, Relation::AtLeast, least)).collect();
-    cx.guarded(&guards, |cx| cx.require(all, Relation::Equal, sizes));
+    let mut cases = vec![(Vec::new(), sizes, written)];
+    for &axis in &open {
+        let mut next = Vec::new();
+        for (guards, sizes, left) in cases {
+            let with = |of: Condition| [&guards[..], &[of]].concat();
+            if left.is_none() {
+                next.push((with(is(axis, Relation::Equal, -1)), sizes.clone(), Some(axis)));
+            }
+            if let Some(&copied) = given.get(axis).filter(|_| zero == ZeroSize::Copied) {
+                let mut sizes = sizes.clone();
+                sizes[axis] = copied;
+                next.push((with(is(axis, Relation::Equal, 0)), sizes, left));
+            }
+            next.push((with(is(axis, Relation::AtLeast, i64::from(zero == ZeroSize::Copied))), sizes, left));
+        }
+        cases = next;
+    }
+    let all = cx.product(given);
+    for (guards, sizes, left) in cases {
+        cx.guarded(&guards, |cx| {
+            if let Some(left) = left {
+                let rest = cx.product(&[&sizes[..left], &sizes[left + 1..]].concat());
+                cx.require(rest, Relation::AtLeast, Dim::ONE);
+                let quotient = cx.floor_divide(all, rest);
+                let whole = cx.multiply(rest, quotient);
+                cx.require(all, Relation::Equal, whole);
+            } else {
+                let sizes = cx.product(&sizes);
+                cx.require(all, Relation::Equal, sizes);
+            }
+        });
+    }
 }
 
 /// The shape with what is left in place of -1; the number of elements stays.

@@ -92,7 +92,8 @@ fn counted(cx: &mut InferContext<'_, '_>, input: usize, what: &str, wanted: i128
     let product = |all: i128, dim: &Dim| Some(all.saturating_mul(dim.known()?.into()));
     match dims.iter().try_fold(1, product) {
         Some(own) if own != wanted => Err(errors::count(what, own, wanted).into()),
-        _ => Ok(()),
+        Some(_) => Ok(()),
+        None => i64::try_from(wanted).map_or(Ok(()), |wanted| cx.elements_of(input, wanted)),
     }
 }
 
@@ -127,6 +128,7 @@ pub fn packed(cx: &mut InferContext<'_, '_>) -> InferResult {
         let each = [n, (k - 1) / block + 1, (block - 1) / (8 / bits) + 1];
         let codes = each.into_iter().map(i128::from).fold(1, i128::saturating_mul);
         counted(cx, 1, "packed codes", codes)?;
+        counted(cx, 2, "scales", i128::from(each[0]) * i128::from(each[1]))?;
     }
     let dims = cx.dims(0)?;
     let (mut k, n) = (cx.attributes.int("K")?, cx.attributes.int("N")?);

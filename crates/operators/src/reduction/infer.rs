@@ -126,6 +126,7 @@ pub fn top_k(cx: &mut InferContext<'_, '_>, indices: DType) -> InferResult {
         k
     } else {
         let most = cx.symbols().bounds(dims[axis]).upper();
+        cx.require_elements(1, Dim::ZERO, dims[axis]);
         cx.data("k is not known before the run", Bounds::between(Some(0), most))
     };
     if let Some(fewer) = cx.symbols().subtract(k, dims[axis])

@@ -1,6 +1,7 @@
 //! Rules of operators on signals: windows, Fourier transforms, the mel scale.
 
 use gradus_core::DType;
+use gradus_core::convert::i64_of;
 
 use crate::dim::Relation;
 use crate::dim::{Bounds, Dim};
@@ -65,6 +66,12 @@ pub fn dft(cx: &mut InferContext<'_, '_>) -> InferResult {
     }
     let axis = if cx.has(2) { cx.known_integers(2).and_then(|axis| axis.first().copied()) } else { Some(-2) };
     let Some(axis) = axis else {
+        cx.require_axes(2, rank);
+        for axis in cx.told_integers(2) {
+            // The last axis is that of the parts of numbers.
+            cx.require(axis, Relation::NotEqual, Dim::Known(-1));
+            cx.require(axis, Relation::NotEqual, Dim::Known(i64_of(rank) - 1));
+        }
         let dims = cx.any_dims("the axis is not known before the run", rank);
         return Ok(vec![Fact::shaped(dims)]);
     };

@@ -419,6 +419,12 @@ pub fn col2im(cx: &mut InferContext<'_, '_>) -> InferResult {
         let size = cx.product(block);
         let label = cx.input_label(0);
         cx.multiple(dims[1], size, format_args!("size of axis 1 of {label}"))?;
+    } else {
+        let lens = [1, 2].map(|input| cx.known_dims(input).and_then(|dims| dims.first().copied()));
+        if let [Some(image), Some(block)] = lens {
+            cx.require(image, Relation::Equal, block);
+        }
+        cx.require_of_values("blocks are as many as fit the image".to_owned());
     }
     let channels = match block {
         Some(block) => {

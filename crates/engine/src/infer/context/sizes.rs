@@ -409,7 +409,14 @@ impl InferContext<'_, '_> {
             Dim::Symbolic(_) => {
                 let above = bounds.lower().is_some_and(|min| min >= low);
                 let below = bounds.upper().is_some_and(|most| most <= high);
-                // No axis has 2^31 elements, which is what 32 bits are used for.
+                // Elements of inputs may be any number; no axis has 2^31 elements, which is what 32
+                // bits are used for.
+                let is_size = dtype.bits() >= 32 && low < 0;
+                let is_element = |symbol: &Symbol| element_of_input(symbol).is_some();
+                if !(is_size || above && below) && self.symbols().symbols_of(dim).into_iter().any(is_element)
+                {
+                    return false;
+                }
                 if self.pass.cautious && !(above && below) {
                     return dtype.bits() >= 32 && self.pass.shared.symbols.rank(dim).0 <= 1;
                 }

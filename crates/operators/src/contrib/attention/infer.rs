@@ -7,6 +7,7 @@ use crate::contrib::attention::group_query_lowered;
 use crate::dim::{Bounds, Dim};
 use crate::errors;
 use crate::fact::Fact;
+use crate::indexing::infer::require_up_to;
 use crate::infer::{InferContext, InferError, InferResult};
 
 /// Shapes of ONNX Runtime's `Attention` and `QAttention`: the output, and the present keys and
@@ -24,21 +25,20 @@ pub fn attention(cx: &mut InferContext<'_, '_>, past: usize, typed: usize) -> In
         }
         _ => cx.multiple(weights[1], Dim::Known(3), "columns of the weights")?,
     };
+    cx.same_shape(2, &weights[1..])?;
+    let heads = Dim::Known(cx.attributes.int_or("num_heads", 1)?.max(1));
+    let size = cx.floor_divide(third, heads);
     let present = match (cx.has(past), cx.known_dims(past).as_deref()) {
-        (true, Some([two, batch, heads, len, size])) => {
-            let total = if cx.attributes.flag("past_present_share_buffer", false)? {
-                *len
-            } else {
-                cx.add(*len, dims[1])
-            };
-            Fact::tensor(dtype, [*two, *batch, *heads, total, *size])
+        (true, Some(&[_, _, _, len, own])) => {
+            // Heads of keys may have another size than those of values.
+            let size = if cx.attributes.ints("qkv_hidden_sizes")?.is_some() { own } else { size };
+            cx.same_shape(past, &[Dim::Known(2), dims[0], heads, len, size])?;
+            let is_shared = cx.attributes.flag("past_present_share_buffer", false)?;
+            let total = if is_shared { len } else { cx.add(len, dims[1]) };
+            Fact::tensor(dtype, [Dim::Known(2), dims[0], heads, total, size])
         }
         (true, _) => Fact::tensor_type(dtype),
-        (false, _) => {
-            let heads = Dim::Known(cx.attributes.int_or("num_heads", 1)?.max(1));
-            let size = cx.floor_divide(third, heads);
-            Fact::tensor(dtype, [Dim::Known(2), dims[0], heads, dims[1], size])
-        }
+        (false, _) => Fact::tensor(dtype, [Dim::Known(2), dims[0], heads, dims[1], size]),
     };
     Ok(vec![Fact::tensor(dtype, [dims[0], dims[1], hidden]), present])
 }
@@ -73,8 +73,25 @@ pub fn multi_head(cx: &mut InferContext<'_, '_>) -> InferResult {
         _ => return Err(InferError::unknown("the shape of key or value is not known")),
     };
     let size_v = cx.multiple(hidden, heads, "width")?;
+    if let (Some([_, _, k]), Some([_, v_len, _])) = (cx.known_dims(1).as_deref(), cx.known_dims(2).as_deref())
+    {
+        cx.equal(*k, width, "width of the key")?;
+        cx.equal(*v_len, kv_len, "length of the value")?;
+    }
+    if cx.known_dims(1).is_some_and(|key| key.len() == 4) {
+        let size = cx.floor_divide(width, heads);
+        cx.same_shape(1, &[batch, heads, kv_len, size])?;
+        cx.same_shape(2, &[batch, heads, kv_len, size_v])?;
+    }
+    let twice = cx.multiply(width, Dim::Known(2));
+    let biases = cx.add(twice, hidden);
+    cx.same_shape(3, &[biases])?;
     let total = match (cx.has(6), cx.known_dims(6).as_deref()) {
-        (true, Some([_, _, past, _])) => cx.add(*past, kv_len),
+        (true, Some(&[_, _, past, _])) => {
+            cx.same_shape(6, &[batch, heads, past, size_k])?;
+            cx.same_shape(7, &[batch, heads, past, size_v])?;
+            cx.add(past, kv_len)
+        }
         (true, _) => cx.unknown("the length of the past is not known", Bounds::SIZE),
         (false, _) => kv_len,
     };
@@ -90,8 +107,9 @@ pub fn group_query(cx: &mut InferContext<'_, '_>) -> InferResult {
     group_query_lowered::expect_known(&cx.attributes, |input| cx.has(input))?;
     let dtype = cx.dtype(0);
     let query = cx.dims_of_rank(0, 3)?;
-    if let Dim::Known(batch) = query[0] {
-        cx.elements_of(5, batch)?;
+    if let Some(lens) = cx.known_dims(5) {
+        let count = cx.product(&lens);
+        cx.equal(count, query[0], "number of lengths")?;
     }
     let heads = cx.attributes.int_or("num_heads", 1)?.max(1);
     let kv_heads = cx.attributes.int_or("kv_num_heads", 1)?.max(1);
@@ -110,6 +128,15 @@ pub fn group_query(cx: &mut InferContext<'_, '_>) -> InferResult {
         (true, _) => None,
         (false, _) => Some(Dim::ZERO),
     };
+    if let Some(past) = past.filter(|_| cx.has(3) && cx.dtype(3) == dtype) {
+        for input in [3, 4] {
+            cx.same_shape(input, &[query[0], Dim::Known(kv_heads), past, size])?;
+        }
+    }
+    if let Some(total) = cx.integer(6) {
+        let last = cx.subtract(total, Dim::ONE);
+        require_up_to(cx, (5, "element of seqlens_k"), last, None)?;
+    }
     let window = group_query_lowered::cached_window(&cx.attributes)?;
     if let Some(window) = window
         && let [_, _, Dim::Known(rows), _] = cx.dims_of_rank(3, 4)?[..]

@@ -13,7 +13,7 @@ use crate::contrib::packed::lowered::product_of_blocks;
 use crate::conversion::caveats;
 use crate::dim::Bounds;
 use crate::errors;
-use crate::fact::{Fact, TensorFact};
+use crate::fact::Fact;
 #[cfg(any(feature = "run", feature = "convert"))]
 use crate::floats::Sizes;
 use crate::infer::{InferContext, InferResult};
@@ -62,10 +62,7 @@ pub fn rule(cx: &mut InferContext<'_, '_>) -> InferResult {
                     Ok(offsets) => {
                         let wanted = product(columns, inner.div_ceil(BLOCK))
                             .saturating_mul(product(bytes_of_block(offsets), 1));
-                        let own = cx.tensor(1).and_then(TensorFact::shape).map(|shape| shape.len());
-                        if let Some(own) = own.filter(|&own| product(own, 1) != wanted) {
-                            return Err(errors::count("packed bytes", own, wanted).into());
-                        }
+                        cx.elements_of(1, i64::try_from(wanted).unwrap_or(i64::MAX))?;
                     }
                     Err(error) if error.kind() == Kind::Unsupported => {}
                     Err(error) => return Err(error.into()),
@@ -74,7 +71,11 @@ pub fn rule(cx: &mut InferContext<'_, '_>) -> InferResult {
             columns
         }
         Some(other) => return Err(errors::count("elements of input 2", other.len(), 2).into()),
-        None => cx.data("the shape of the factor is not known before the run", Bounds::SIZE),
+        None => {
+            cx.elements_of(2, 2)?;
+            cx.require_of_values("input 2 is the shape of the factor".to_owned());
+            cx.data("the shape of the factor is not known before the run", Bounds::SIZE)
+        }
     };
     let all: Vec<_> = rows.iter().copied().chain([columns]).collect();
     Ok(vec![Fact::tensor(cx.dtype(0), all)])

@@ -4,12 +4,15 @@ use gradus_core::DType;
 
 use crate::dim::Dim;
 use crate::fact::Fact;
+use crate::indexing::infer::require_up_to;
 use crate::infer::{InferContext, InferResult};
 
 /// Shape of `NGramRepeatBlock`: that of the scores.
 pub fn n_gram_repeat_block(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (ids, scores) = (cx.dims_of_rank(0, 2)?, cx.dims_of_rank(1, 2)?);
     cx.equal(ids[0], scores[0], "number of rows")?;
+    let last = cx.subtract(scores[1], Dim::ONE);
+    require_up_to(cx, (0, "token"), last, None)?;
     Ok(vec![Fact::tensor(cx.dtype(1), scores)])
 }
 
