@@ -36,7 +36,7 @@ def decide(
 
     Args:
         condition: two expressions with `==`, `!=`, `<=`, `>=`, `<` or `>`
-            between them, or such conditions that `and`, `or` and `not` join.
+            between them, or such that `and`, `or` and `not` join.
         assume: conditions that hold.
         ranges: by name, the smallest and the largest number; `None` for no
             largest. Other names are 0 and above.
