@@ -61,13 +61,13 @@ fn outputs_come_and_go_and_values_have_other_names() {
     let more = changed([Edit::AddOutput("b".into()), Edit::RemoveOutput("z".into())]);
     assert_eq!(declared(&more, true), ["y: float32[?, 3]", "b: float32[?, 3]"]);
     assert_eq!(run(&more, &given(), "b"), "[2, 3] [1.5, 4.5, 7.5, 7.5, 10.5, 13.5]");
-    let renames = [("x", "image"), ("a", "twice"), ("y", "result"), ("z", "y")];
+    let renames = [("x", "image"), ("a", "twice"), ("y", "one,\"two\""), ("z", "y")];
     let after = changed(renames.map(|(old, new)| rename(old, new)));
     assert_eq!(declared(&after, false), ["image: float32[?, 3]", "k: float32[3]"]);
-    assert_eq!(declared(&after, true), ["result: float32[?, 3]", "y: float32[?, 3]"]);
+    assert_eq!(declared(&after, true), ["one,\"two\": float32[?, 3]", "y: float32[?, 3]"]);
     assert!(after.value("twice").is_ok() && after.value("a").is_err());
     let inputs = given().map(|(name, tensor)| (if name == "x" { "image" } else { name }, tensor));
-    assert_eq!(run(&after, &inputs, "result"), run(&model(), &given(), "y"));
+    assert_eq!(run(&after, &inputs, "one,\"two\""), run(&model(), &given(), "y"));
     let both =
         changed([rename("k", "added"), Edit::Set { input: "added".into(), value: tensor(&[3]).into() }]);
     assert_eq!(run(&both, &given()[..1], "y"), run(&model(), &given(), "y"));

@@ -103,16 +103,13 @@ impl<'a, 'g> Editing<'_, 'a, 'g> {
     /// that are outputs now.
     fn with_new_names(&self, item: &EditedItem<'a, 'g>, layer: &Layer<'a>) -> Result<Vec<Patch>> {
         let mut patches = Vec::new();
-        let renamed = |xml: XmlNode<'a>, attribute: &str, old: &str, new: &str| {
-            let place = value_of(xml, attribute)?.filter(|_| xml.attribute(attribute) == Some(old));
-            Ok::<_, gradus_core::Error>(place.map(|range| Patch::new(range, escaped(new).into_owned())))
-        };
         let name_of = |port: &Side<'_>| port.value.map(|id| &*self.before.value(id).name);
         for (port, name) in layer.outputs.iter().zip(&item.outputs) {
             let (Some(old), Some(new)) = (name_of(port), name) else { continue };
             let list = list_of_names(port.xml.attribute("names").unwrap_or_default());
-            if *old != **new && layer.outputs.len() == 1 {
-                patches.extend(renamed(layer.xml, "name", old, new)?);
+            if *old != **new && layer.outputs.len() == 1 && layer.xml.attribute("name") == Some(old) {
+                let place = value_of(layer.xml, "name")?;
+                patches.extend(place.map(|range| Patch::new(range, escaped(new).into_owned())));
             }
             let is_shown = list.is_empty() && self.shown.contains(new);
             if is_shown || *old != **new && !list.is_empty() {
@@ -124,7 +121,12 @@ impl<'a, 'g> Editing<'_, 'a, 'g> {
         if layer.sort == LayerSort::Result
             && let (Some(old), Some(new)) = (layer.inputs.first().and_then(name_of), item.inputs.first())
         {
-            patches.extend(renamed(layer.xml, "output_names", old, new)?);
+            let list = list_of_names(layer.xml.attribute("output_names").unwrap_or_default());
+            if *old != **new && list.iter().any(|name| **name == *old) {
+                let list = names_of(list.iter().map(|name| if **name == *old { &**new } else { &**name }));
+                let place = value_of(layer.xml, "output_names")?;
+                patches.extend(place.map(|range| Patch::new(range, escaped(&list).into_owned())));
+            }
         }
         Ok(patches)
     }
