@@ -240,6 +240,16 @@ error: --at is n=x, expected NAME=NUMBER
 "#]],
     );
     misused(
+        &["dim", "n >= 2 and n % (m - m) == 1"],
+        str![[r#"
+error: cannot decide the condition: it divides by 0
+  |
+1 | n >= 2 and n % (m - m) == 1
+  | ^^^^^^^^^^^^^^^^^^^^^^^^^^^
+
+"#]],
+    );
+    misused(
         &["dim", "n /: 2"],
         str![[r#"
 error: cannot evaluate "n /: 2": n % 2 is not known, expected 0, as /: leaves no rest

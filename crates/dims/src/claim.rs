@@ -175,6 +175,20 @@ impl Claim {
         names
     }
 
+    /// Checks that it does not divide by zero whatever the sizes: it would say nothing then.
+    ///
+    /// # Errors
+    /// [`Kind::Value`] if it does.
+    pub fn check_divisors(&self) -> Result<()> {
+        let mut symbols = Symbols::default();
+        let mut is_zero = |of: &Expression| symbols.canonical(of).is_ok_and(|of| of == Dim::ZERO);
+        let mut divisors = [&self.left, &self.right].into_iter().flat_map(Expression::divisors);
+        if divisors.any(|of| is_zero(&of)) {
+            return Err(Error::new(Kind::Value, "cannot decide the condition: it divides by 0"));
+        }
+        Ok(())
+    }
+
     /// Returns true if the claim holds for these values of its names, false if it fails; `None` if a
     /// name has no value, a divisor is zero, or a number exceeds 128 bits, in the relation or in any
     /// that `or` joins.

@@ -93,7 +93,8 @@ fn solve(args: &args::Dim, name: &str) -> Result<(), Failure> {
 }
 
 fn condition(args: &args::Dim) -> Result<(), Failure> {
-    let claim = Claim::parse(&args.text).map_err(|error| Mistake::whole(&args.text, error))?;
+    let claim = Claim::parse(&args.text).and_then(|claim| claim.check_divisors().map(|()| claim));
+    let claim = claim.map_err(|error| Mistake::whole(&args.text, error))?;
     let (given, mut ranges) = given(args, &claim.names())?;
     let names: Vec<_> = given.iter().chain([&claim]).flat_map(Claim::names).collect();
     for (name, value) in given::numbers("--at", &args.at)? {
