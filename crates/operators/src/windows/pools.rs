@@ -111,7 +111,22 @@ impl PoolWindows {
                             );
                             continue;
                         }
-                        for (i, all) in line.iter_mut().enumerate() {
+                        let mut done = 0;
+                        if reached.stride == 2 {
+                            // Pairs are read, so that the loop has vectors; the last one may be half.
+                            let pairs = elements[first..][..2 * line.len() - 1].as_chunks::<2>().0;
+                            done = pairs.len();
+                            let line = &mut line[..done];
+                            widest(
+                                #[inline(always)]
+                                move || {
+                                    for i in 0..done {
+                                        (pool.add)(&mut line[i], pairs[i][0], first + 2 * i);
+                                    }
+                                },
+                            );
+                        }
+                        for (i, all) in line.iter_mut().enumerate().skip(done) {
                             let place = first + i * reached.stride;
                             (pool.add)(all, elements[place], place);
                         }
