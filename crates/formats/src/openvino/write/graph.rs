@@ -180,10 +180,7 @@ impl<'a> GraphWriting<'a> {
         let (from, names) = self.source(id)?.clone();
         let number = self.number();
         let name = self.layer_name(&format!("{}/sink_port_0", info.name), number);
-        let head = Head { id: number, name: &name, operator: "Result", version: "opset1" };
-        head.open(&mut out.xml, &[("output_names", &*names)]);
-        ports(&mut out.xml, &[self.declared(id)], &[]);
-        out.xml.close("layer");
+        layer::result(&mut out.xml, number, &name, self.declared(id), &names);
         self.edges.push((from, (number, 0)));
         Ok(number)
     }

@@ -8,7 +8,7 @@ use gradus_core::{DType, Error, Kind, Result, Tensor};
 use super::super::body::BODIES;
 use super::super::shape::{dim_text, element_type, precision, shape_text};
 use super::IrParts;
-use super::text::{XmlWriter, names};
+use super::text::XmlWriter;
 
 /// The facts that every layer has: number, name, type and version.
 pub(super) struct Head<'a> {
@@ -92,11 +92,10 @@ pub(super) fn parameter(
     Ok(())
 }
 
-/// A `Result` of a value of that name.
-pub(super) fn result(xml: &mut XmlWriter, id: i64, value: &str, of: Option<&Type>) {
-    let name = format!("{value}/sink_port_0");
-    let head = Head { id, name: &name, operator: "Result", version: "opset1" };
-    head.open(xml, &[("output_names", &names([value]))]);
+/// A `Result`; `names` are those that the output is asked for by.
+pub(super) fn result(xml: &mut XmlWriter, id: i64, name: &str, of: Option<&Type>, names: &str) {
+    let head = Head { id, name, operator: "Result", version: "opset1" };
+    head.open(xml, &[("output_names", names)]);
     ports(xml, &[of], &[]);
     xml.close("layer");
 }

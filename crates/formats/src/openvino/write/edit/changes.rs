@@ -181,7 +181,8 @@ impl<'a, 'g> Editing<'_, 'a, 'g> {
             }
             EditedContent::Result => {
                 let source = self.source(first)?.clone();
-                result(&mut out.xml, item.id, first, source.of.as_ref());
+                let (name, names) = (format!("{first}/sink_port_0"), names_of([&**first]));
+                result(&mut out.xml, item.id, &name, source.of.as_ref(), &names);
                 self.edges.push(((source.layer, source.port), (item.id, 0)));
                 return Ok(());
             }
