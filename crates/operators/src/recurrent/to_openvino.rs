@@ -84,8 +84,8 @@ fn activations(cx: &ConvertContext<'_, '_>, network: Network) -> Result<Option<S
     Ok((known && named.chunks(each.len()).all(|other| other == own)).then(|| own.join(",")))
 }
 
-/// The functions of the gates of a network that OpenVINO's sequences compute as ONNX does. Their plugin
-/// ignores lengths if the batch or the steps are open, and clips nothing at 0.
+/// The functions of the gates of a network that OpenVINO's sequences compute as ONNX does. Their
+/// plugin ignores lengths if the batch or the steps are open, and clips nothing at 0.
 fn functions_of_sequence(cx: &ConvertContext<'_, '_>, network: Network) -> Result<Option<String>> {
     let ignores_lengths = cx.has(4) && (0..2).any(|axis| cx.known_size(0, axis).is_none());
     let coupled = network == Network::Lstm && cx.attributes.flag("input_forget", false)?;

@@ -10,8 +10,8 @@
 //!
 //! Blocks of both factors are packed: of the first, a few rows side by side; of the second, as many
 //! columns as `tile` says vectors have; a constant is packed once for many products. A tile of the
-//! result stays in registers while a block of the summed axis passes. To a result of very few rows, rows of the second factor are added as they
-//! are.
+//! result stays in registers while a block of the summed axis passes. To a result of very few rows,
+//! rows of the second factor are added as they are.
 
 mod pack;
 mod packed;

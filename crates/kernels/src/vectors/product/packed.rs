@@ -33,8 +33,9 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The layout of matrices, `steps` apart from a row and from a column to the next one, as a factor
-    /// of products of these sizes; nothing if their result has so few rows that nothing is packed.
+    /// The layout of matrices, `steps` apart from a row and from a column to the next one, as a
+    /// factor of products of these sizes; nothing if their result has so few rows that nothing is
+    /// packed.
     pub fn new(side: Side, matrices: usize, sizes: Sizes, [row, column]: [usize; 2]) -> Option<Layout> {
         let Sizes { rows, inner, columns } = sizes;
         let (across, steps) = match side {
@@ -143,8 +144,8 @@ impl PackedFactor {
         (self.layout, self.sums, self.group) == (layout, sums, group)
     }
 
-    /// A block of a matrix: `inner` terms from one on that begins a block of terms, of `count` rows or
-    /// columns from one on.
+    /// A block of a matrix: `inner` terms from one on that begins a block of terms, of `count` rows
+    /// or columns from one on.
     pub(super) fn block<T: Term>(
         &self,
         token: Token,
