@@ -30,7 +30,7 @@ pub struct Tensor {
     kept: Option<Arc<Kept>>,
 }
 
-/// What is made from the elements of a tensor that is read again and again.
+/// Products of the elements of a tensor that is read again and again: packed factors, say.
 #[derive(Default)]
 struct Kept {
     asked: AtomicBool,
@@ -169,9 +169,9 @@ impl Tensor {
         Tensor { kept, ..self }
     }
 
-    /// What a function makes from the elements, made once for all clones of the tensor. Nothing if
-    /// the tensor keeps nothing, if it is asked for the first time, as it may be the last one, or if
-    /// something of another type is kept.
+    /// Makes something from the elements, once for all clones of the tensor. Nothing if the tensor
+    /// keeps nothing, if it is asked for the first time, as it may be the last one, or if something of
+    /// another type is kept.
     ///
     /// # Errors
     /// Errors of the function.

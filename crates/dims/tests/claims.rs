@@ -37,6 +37,17 @@ fn text(tree: &Tree) -> String {
     }
 }
 
+/// The answer about a condition where others are given; `None` for a contradiction.
+fn decided_where(text: &str, given: &[&str]) -> Option<bool> {
+    let claims: Vec<_> = given.iter().map(|text| Claim::parse(text).unwrap()).collect();
+    match Claim::parse(text).unwrap().decide(&claims, &Ranges::new(), None) {
+        Answer::True => Some(true),
+        Answer::False(_) => Some(false),
+        Answer::Contradiction => None,
+        Answer::Unknown => panic!("{text} given {given:?}"),
+    }
+}
+
 struct Random {
     sides: [Tree; 2],
     sign: &'static str,
@@ -326,14 +337,7 @@ fn sets_are_decided() {
     ];
     for (text, given, wanted) in cases {
         assert!(Claim::is_written(text));
-        let given: Vec<_> = given.iter().map(|text| Claim::parse(text).unwrap()).collect();
-        let is_true = match Claim::parse(text).unwrap().decide(&given, &Ranges::new(), None) {
-            Answer::True => Some(true),
-            Answer::False(_) => Some(false),
-            Answer::Contradiction => None,
-            Answer::Unknown => panic!("{text} given {given:?}"),
-        };
-        assert_eq!(is_true, wanted, "{text} given {given:?}");
+        assert_eq!(decided_where(text, given), wanted, "{text} given {given:?}");
     }
     for text in ["n in {}", "n in {m}", "n in {1", "nin {1}", "in {1}"] {
         assert!(Claim::parse(text).is_err(), "{text}");
@@ -377,14 +381,7 @@ fn joined_claims_are_decided() {
     ];
     for (text, given, wanted) in cases {
         assert!(text == "True" || Claim::is_written(text), "{text}");
-        let given: Vec<_> = given.iter().map(|text| Claim::parse(text).unwrap()).collect();
-        let is_true = match Claim::parse(text).unwrap().decide(&given, &Ranges::new(), None) {
-            Answer::True => Some(true),
-            Answer::False(_) => Some(false),
-            Answer::Contradiction => None,
-            Answer::Unknown => panic!("{text} given {given:?}"),
-        };
-        assert_eq!(is_true, wanted, "{text} given {given:?}");
+        assert_eq!(decided_where(text, given), wanted, "{text} given {given:?}");
     }
     // A name of a minimum and a maximum of ONNX is no condition.
     for text in ["n & m", "n ^ m", "android", "n", "max(n, m)", "(n)"] {

@@ -7,7 +7,7 @@ use gradus_kernels::product::{
     Elements, Layout, Matrix, Numbers, PackedFactor, Product, SPARE, Shifted, Side, Sizes, Term, add_shifted,
     multiply,
 };
-use gradus_kernels::{Level, Options};
+use gradus_kernels::{Level, Options, SumType};
 use gradus_testkit::single_sum;
 use half::f16;
 use proptest::prelude::*;
@@ -324,6 +324,21 @@ fn products_in_float32_with_shifted_lines_are_those_of_the_reference() {
             }
         }
     }
+}
+
+#[test]
+fn factors_are_packed_within_the_memory_that_is_allowed() {
+    let of = Sizes { rows: 8, inner: 5, columns: 96 };
+    let all = bytes(&singles(of.inner * of.columns, 3, false));
+    let layout = Layout::new(Side::Second, 1, of, [of.columns, 1]).unwrap();
+    let packed = |most| PackedFactor::new(&all, layout, SumType::Single, Options::default(), most, || Ok(()));
+    let bytes = u64::try_from(all.len() * 4).unwrap();
+    assert!(packed(bytes - 1).unwrap().is_none() && packed(u64::MAX).unwrap().is_some());
+    // Results of few rows need no packed factors, and one column would be padded to many.
+    assert!(Layout::new(Side::Second, 1, Sizes { rows: 3, ..of }, [of.columns, 1]).is_none());
+    let thin = Layout::new(Side::Second, 96, Sizes { columns: 1, ..of }, [1, 1]).unwrap();
+    let padded = PackedFactor::new(&all, thin, SumType::Single, Options::default(), u64::MAX, || Ok(()));
+    assert!(padded.unwrap().is_none());
 }
 
 #[test]

@@ -7,11 +7,12 @@ use super::sizes::{AssumeArgs, LimitArgs};
 /// Decide a condition of sizes, or print an expression in its canonical form.
 ///
 /// A condition is two expressions with ==, !=, <=, >=, < or > between them, or conditions that
-/// `and`, `or` and `not` join (And, Or and Not; &, | and ~). It is `true` if it holds for all numbers that meet what is assumed, by a proof; `false` with numbers for which it
-/// fails; `unknown` if neither is found; and there is a `contradiction` if no numbers meet what is
-/// assumed. The exit status is 0, 1, 3 and 1. Names are sizes, 0 and above, unless --range says
-/// otherwise; where a condition divides by zero, it says nothing. Expressions are read as ONNX's
-/// tools, `SymPy` and `PyTorch` write them (docs/explanation/dims.md).
+/// `and`, `or` and `not` join (And, Or and Not; &, | and ~). It is `true` if it holds for all
+/// numbers that meet what is assumed, by a proof; `false` with numbers for which it fails; `unknown`
+/// if neither is found; and there is a `contradiction` if no numbers meet what is assumed. The exit
+/// status is 0, 1, 3 and 1. Names are sizes, 0 and above, unless --range says otherwise; where a
+/// condition divides by zero, it says nothing. Expressions are read as ONNX's tools, `SymPy` and
+/// `PyTorch` write them (docs/explanation/dims.md).
 #[derive(Debug, ClapArgs)]
 #[command(
     after_help = "Examples:\n  gradus dim '(n + 7)//8*8 >= n'\n  gradus dim '(h + 2)//4 == k' --solve-for h"

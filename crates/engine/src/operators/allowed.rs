@@ -81,7 +81,7 @@ pub enum Carries {
     /// A result changes at most as it does at the ends of the error: it rises or falls with each
     /// input, or is convex or concave in it.
     Ends,
-    /// As the course of a function says, whose parameters are attributes or further inputs.
+    /// Follows the course of a function, whose parameters are attributes or further inputs.
     As(Function),
     /// As at the ends, where this input is not 0.
     Quotient(usize),

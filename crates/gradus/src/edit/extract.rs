@@ -230,8 +230,8 @@ impl Editor {
     }
 }
 
-/// What wanted values need where others are given, and what is stored in the variables of OpenVINO
-/// that they read.
+/// Nodes and values that wanted values need where others are given, and the nodes that store the
+/// variables of OpenVINO that they read.
 fn needed_with_variables(graph: &Graph, wanted: &[ValueId], given: &HashSet<ValueId>) -> Needed {
     let variable = |node: &Node| {
         let attribute = node.attributes.iter().find(|attribute| &*attribute.name == "variable_id")?;

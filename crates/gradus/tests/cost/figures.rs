@@ -179,7 +179,7 @@ fn fit_is_the_largest_of_all_sizes_tried() {
     assert!(memory_at(&model, 7, Reuse::InPlace) < memory_at(&model, 7, Reuse::None));
 }
 
-/// Of several sizes without a number, an error says which numbers, or which link, leave one.
+/// Errors about several sizes without a number say which numbers, or which link, leave one.
 #[test]
 fn fits_of_several_sizes_propose_numbers_or_a_link() {
     let caches = "p: float32[b, past, 8]; x: float32[b, seq, 8]; t = Concat(p, x, axis=1);";

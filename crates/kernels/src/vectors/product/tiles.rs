@@ -138,7 +138,7 @@ fn tiles_of<S: Simd, T: Term, const FUSED: bool>(
         let each = if rest > (vectors - 1) * lanes { width } else { lanes };
         for (at, row) in (0..rows).step_by(group).enumerate() {
             let (a, next_a) = a[row * inner..].split_at(inner * group);
-            // What the first panel needs of the first factor, or the next one of the second factor.
+            // The first panel needs the next rows of the first factor, the others the next panel.
             let ahead = if panel == 0 {
                 Ahead { elements: next_a, step: group }
             } else {
