@@ -49,7 +49,7 @@ pub struct Row {
     pub operation: Option<Operation>,
     /// The function of one element.
     pub function: Option<fn(Number) -> Number>,
-    /// The function of one real.
+    /// The function of one real, which has no parameters.
     pub real: Option<Function>,
     pub infer: Option<Rule>,
     pub eval: Option<Eval>,
